@@ -49,9 +49,9 @@ def collector(settings: TelemetrySettings, environment: Mapping[str, str]) -> Co
     if not endpoint:
         return None
     if named_by != KEY:
-        _spoken(environment)
+        _check_protocol(environment)
     url = endpoint if named_by == OF_TRACES or endpoint.endswith(_TRACES) else endpoint.rstrip("/") + _TRACES
-    _checked(url, named_by)
+    _check_url(url, named_by)
     service = environment.get("OTEL_SERVICE_NAME", "").strip() or "workflow-engine"
     return Collector(url, named_by, _headers(environment), service)
 
@@ -73,7 +73,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     return [(name.strip(), value.strip()) for name, sign, value in pairs if sign and name.strip()]
 
 
-def _spoken(environment: Mapping[str, str]) -> None:
+def _check_protocol(environment: Mapping[str, str]) -> None:
     for name in _PROTOCOLS:
         if protocol := environment.get(name, "").strip():
             if protocol != SPOKEN:
@@ -84,7 +84,7 @@ def _spoken(environment: Mapping[str, str]) -> None:
             return
 
 
-def _checked(url: str, named_by: str) -> None:
+def _check_url(url: str, named_by: str) -> None:
     try:
         parts = urlsplit(url)
         good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0

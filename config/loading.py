@@ -32,14 +32,14 @@ def load(
     if found is not None:
         if path is None and environment.get(VARIABLE) and not found.exists():
             raise Misconfigured(f"{found}: there is no such configuration file; the variable {VARIABLE} names it")
-        return _selected(read(found, environment=environment), repository, found)
+        return _select_repository(read(found, environment=environment), repository, found)
     if repository is None:
         raise Misconfigured(
             "There is no configuration: name a repository (owner/repo), or let `workflow-engine init owner/repo` "
             "write a file and edit it, or give --config FILE."
         )
     document = Document(value={"repositories": [{"name": repository}]})
-    return _validated(document, Path("arguments"), environment)
+    return _validate(document, Path("arguments"), environment)
 
 
 def load_several(
@@ -81,10 +81,10 @@ def understood(content: bytes, path: Path, *, environment: Mapping[str, str]) ->
         raise misconfigured(path, [error.problem]) from None
     if document.value is None:
         raise Misconfigured(f"{path}:1:1: the file is empty; it needs at least 'repositories: [{{name: owner/repo}}]'")
-    return _validated(document, path, environment)
+    return _validate(document, path, environment)
 
 
-def _validated(document: Document, path: Path, environment: Mapping[str, str]) -> Settings:
+def _validate(document: Document, path: Path, environment: Mapping[str, str]) -> Settings:
     if isinstance(document.value, dict):
         state_dir = environment.get("STATE_DIRECTORY", "").partition(":")[0]  # set by systemd's StateDirectory
         document.value.setdefault("state_dir", state_dir or str(DEFAULT_STATE_DIR))
@@ -92,10 +92,10 @@ def _validated(document: Document, path: Path, environment: Mapping[str, str]) -
     settings, problems = validate(document, places=places)
     if problems or settings is None:
         raise misconfigured(path, problems)
-    return _beside(path, settings)
+    return _place_scenario(path, settings)
 
 
-def _beside(path: Path, settings: Settings) -> Settings:
+def _place_scenario(path: Path, settings: Settings) -> Settings:
     """A scenario's place counts from the file that names it, wherever it is read."""
     scenario = settings.llm.scenario
     if scenario is None or scenario.is_absolute():
@@ -111,7 +111,7 @@ def checked(repository: str) -> None:
         raise Misconfigured(f"'{repository}' {error}.") from None
 
 
-def _selected(settings: Settings, repository: str | None, path: Path) -> Settings:
+def _select_repository(settings: Settings, repository: str | None, path: Path) -> Settings:
     if repository is None:
         return settings
     found = tuple(r for r in settings.repositories if r.name.casefold() == repository.casefold())

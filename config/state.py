@@ -105,13 +105,13 @@ class StateDirectory:
         `agent_id` chooses it (`--agent-id`). Otherwise an unused one of this kind is taken up again,
         first one that still holds locks, else a new one is made. Raises `Misconfigured`.
         """
-        lock, nonces = self._requested(kind, agent_id) if agent_id is not None else self._free(kind)
+        lock, nonces = self._claim_requested(kind, agent_id) if agent_id is not None else self._claim_unused(kind)
         try:
             yield AgentIdentity.kept(kind, lock, nonces)
         finally:
             lock.close()
 
-    def _requested(self, kind: Role, agent_id: str) -> tuple[_Lock, frozenset[str]]:
+    def _claim_requested(self, kind: Role, agent_id: str) -> tuple[_Lock, frozenset[str]]:
         if not _AGENT_ID.fullmatch(agent_id):
             raise Misconfigured(f"'{agent_id}' is no agent id: at most 64 of the characters a-z, 0-9 and '-'.")
         lock = _Lock(self.path / "agents" / f"{agent_id}.lock")
@@ -125,7 +125,7 @@ class StateDirectory:
             raise Misconfigured(f"'{agent_id}' is the id of a {found[0]} in {self.path}: choose another --agent-id.")
         return lock, found[1] if found else frozenset()
 
-    def _free(self, kind: Role) -> tuple[_Lock, frozenset[str]]:
+    def _claim_unused(self, kind: Role) -> tuple[_Lock, frozenset[str]]:
         known = [(file, _read(file)) for file in sorted((self.path / "agents").glob("*.json"))]
         ours = [(file, found[1]) for file, found in known if found is not None and found[0] is kind]
         for file, _ in sorted(ours, key=lambda one: not one[1]):

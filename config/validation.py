@@ -80,12 +80,12 @@ def _broken_besides(document: Document, places: Mapping[str, str]) -> Iterator[B
                 yield from rules
                 return
             errors = _errors(error)
-            for path in sorted((_removable(path, one) for path, one in errors), key=_deepest_and_last_first):
+            for path in sorted((_path_to_remove(path, one) for path, one in errors), key=_deepest_and_last_first):
                 _remove(rest, path)
             _name_repositories(rest)
 
 
-def _removable(path: KeyPath, error: Any) -> KeyPath:
+def _path_to_remove(path: KeyPath, error: Any) -> KeyPath:
     return path[:-1] if error["type"] == "missing" else path
 
 
@@ -145,11 +145,11 @@ def complaint(error: ErrorDetails, path: KeyPath, model: type[BaseModel] = Setti
     if kind == "literal_error":
         return _not_a_choice(given, _words(error), "[key]" in error["loc"])
     if kind == "string_type":  # a number is not shown: the key may be a secret's
-        return f"must be text, not {'a number' if type(given) in (int, float) else _described(given)}"
+        return f"must be text, not {'a number' if type(given) in (int, float) else _describe(given)}"
     if bound := _BOUNDS.get(kind):
         return f"must be {_BOUND_WORDS[bound]} {error['ctx'][bound]:g}, not {given:g}"
     if wanted := _WANTED.get(kind):
-        return f"must be {wanted}, not {_described(given)}"
+        return f"must be {wanted}, not {_describe(given)}"
     if kind == "string_too_short":
         return "must not be empty"
     if kind == "too_short":
@@ -182,12 +182,12 @@ def _words(error: ErrorDetails) -> tuple[str, ...]:
 
 def _not_a_choice(given: Any, words: tuple[str, ...], is_key: bool) -> str:
     near = get_close_matches(given, words, n=1) if isinstance(given, str) else []
-    shown = repr(given) if isinstance(given, str) else _described(given)
+    shown = repr(given) if isinstance(given, str) else _describe(given)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     return f"{'unknown key' if is_key else f'is {shown}'}, not one of {', '.join(words)}{hint}"
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     match value:
         case None:
             return "nothing"

@@ -77,7 +77,7 @@ class BudgetedCoder:
             outcome = await self._coder.run(replace(request, run=run))
         except BaseException:
             seen = self._reading(run)
-            cost = self._cost(self._meant(request), Usage() if seen is None else seen.usage, limits.budget_usd)
+            cost = self._cost(self._backend_of(request), Usage() if seen is None else seen.usage, limits.budget_usd)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
                 await self._settle(run, cost, Played(request.role))
             raise
@@ -87,7 +87,7 @@ class BudgetedCoder:
         await self._settle(run, cost, played)
         return outcome
 
-    def _meant(self, request: Request) -> str:
+    def _backend_of(self, request: Request) -> str:
         """Return the backend of a run that ended without an outcome."""
         return self._coder.backend_of(request) if isinstance(self._coder, RoleRouter) else self.name
 

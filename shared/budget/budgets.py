@@ -100,7 +100,7 @@ def refusal(books: Books, item: str, usd: float, limits: BudgetLimits, now: date
     for line in lines(books, item, limits, now):
         if line.used + usd <= line.limit + _CENT:
             continue
-        until = None if line.period is Period.ISSUE else _room(books, line, usd, now)
+        until = None if line.period is Period.ISSUE else _time_of_room(books, line, usd, now)
         return BudgetRefusal(line.period, _sentence(line, item, usd, until), until)
     return None
 
@@ -123,7 +123,7 @@ _CENT = 1e-6
 """Tolerance for sums of floats, in US dollars: a limit may be used up exactly."""
 
 
-def _room(books: Books, line: LimitState, usd: float, now: datetime) -> datetime | None:
+def _time_of_room(books: Books, line: LimitState, usd: float, now: datetime) -> datetime | None:
     """Return the time at which enough runs have left the period; None if the limit itself is below `usd`."""
     span = DAY if line.period is Period.DAY else WEEK
     used = line.used
@@ -158,10 +158,10 @@ def _rows(found: Sequence[LimitState], now: datetime) -> Iterator[str]:
     yield "|---|---:|---:|---:|---:|---:|---:|"
     for line in found:
         amounts = f"${line.used:.2f} | ${line.limit:.2f} | ${line.remaining:.2f} | {line.share:.0%}"
-        yield f"| {line.period} | {amounts} | {line.runs} | {_left(line.resets_at, now)} |"
+        yield f"| {line.period} | {amounts} | {line.runs} | {_time_left(line.resets_at, now)} |"
 
 
-def _left(at: datetime | None, now: datetime) -> str:
+def _time_left(at: datetime | None, now: datetime) -> str:
     if at is None:
         return "-"
     minutes = max(int((at - now).total_seconds()) // 60, 0)

@@ -72,7 +72,7 @@ class Ledger:
                 now = self._now()
                 if any(entry.run == run for entry in self._lines.entries):
                     return None  # an earlier write whose reply was lost
-                refused = self._outdated(now) or budgets.refusal(self._books(now), item, usd, self.limits, now)
+                refused = self._outdated_refusal(now) or budgets.refusal(self._books(now), item, usd, self.limits, now)
                 if refused is not None:
                     return refused
                 until = now + timedelta(seconds=seconds)
@@ -99,7 +99,7 @@ class Ledger:
             if self._read_at is None or not timedelta() <= self._now() - self._read_at < FRESH:
                 await self._read()
         now, account = self._now(), self._counted.get(item, item)
-        return self._outdated(now) or budgets.refusal(self._books(now), account, usd, self.limits, now)
+        return self._outdated_refusal(now) or budgets.refusal(self._books(now), account, usd, self.limits, now)
 
     async def spent(self, item: str) -> float:
         """Return the US dollars that all runs for `item` have cost, each as it was settled. Raises `Transient`."""
@@ -115,7 +115,7 @@ class Ledger:
         now = self._now()
         books = self._books(now)
         found = budgets.table(budgets.lines(books, self._counted.get(item, item), self.limits, now), self.limits, now)
-        outdated = self._outdated(now)
+        outdated = self._outdated_refusal(now)
         if outdated is not None:
             return f"{found}\n\n{outdated.sentence}"
         unknown = sum(run.source == "unknown" for run in books.runs)
@@ -126,7 +126,7 @@ class Ledger:
     def _books(self, now: datetime) -> Books:
         return ledger_lines.books(self._lines.entries, now, self.limits.unknown_run)
 
-    def _outdated(self, now: datetime) -> BudgetRefusal | None:
+    def _outdated_refusal(self, now: datetime) -> BudgetRefusal | None:
         """Return a refusal if the ledger has lines that this agent cannot read: it would count too little.
 
         An upgraded agent does not have to wait for `until`: such a wait only informs.

@@ -27,7 +27,7 @@ def failing_step(log: str, limit_bytes: int) -> str:
     lines = printable(_STAMP.sub("", log)).removeprefix("<U+FEFF>").split("\n")
     steps = list(_steps(lines))
     told = [step for step in steps if any(_ERROR.match(line) for line in step)] or steps
-    return excerpt("\n".join(said for step in told for said in _spoken(step)).strip("\n"), limit_bytes)
+    return excerpt("\n".join(said for step in told for said in _readable_lines(step)).strip("\n"), limit_bytes)
 
 
 def _steps(lines: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -40,7 +40,7 @@ def _steps(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     yield lines[start:]
 
 
-def _spoken(step: Sequence[str]) -> Iterator[str]:
+def _readable_lines(step: Sequence[str]) -> Iterator[str]:
     """Yield a step as people read it: the command, its output, the runner's messages."""
     heading = 0
     for line in step:
@@ -51,12 +51,12 @@ def _spoken(step: Sequence[str]) -> Iterator[str]:
         elif heading:  # the script once more, its shell and environment
             heading = 0 if line == "##[endgroup]" else 1
         elif mark:
-            yield from _marked(mark[1], mark[2])
+            yield from _marked_text(mark[1], mark[2])
         else:
-            yield from _commanded(line)
+            yield from _command_text(line)
 
 
-def _marked(kind: str, text: str) -> Iterator[str]:
+def _marked_text(kind: str, text: str) -> Iterator[str]:
     if kind == "error":  # kept: by its mark, what the runner says is told from what a command printed
         yield f"##[error]{text}"
     elif kind in _LOUD:
@@ -67,7 +67,7 @@ def _marked(kind: str, text: str) -> Iterator[str]:
         yield text
 
 
-def _commanded(line: str) -> Iterator[str]:
+def _command_text(line: str) -> Iterator[str]:
     """Yield a workflow command that the runner left as it was printed in plain form; yield any other line unchanged."""
     found = _COMMAND.match(line)
     if found is None:

@@ -101,7 +101,7 @@ def decide(round: Round, limits: CiLimits) -> Next:
     patience = Next.PASS_UNCHECKED if overdue else Next.WAIT
     match round.verdict:
         case CiVerdict.RED:
-            return _red(round, limits, patience)
+            return _decide_red(round, limits, patience)
         case CiVerdict.NONE if round.seconds < _settling(round, limits):
             return Next.WAIT
         case CiVerdict.NONE if round.no_ci and not limits.none_is_green:
@@ -117,7 +117,7 @@ def _settling(round: Round, limits: CiLimits) -> float:
     return min(SETTLING_SECONDS, limits.seconds) if limits.none_is_green else 0.0
 
 
-def _red(round: Round, limits: CiLimits, patience: Next) -> Next:
+def _decide_red(round: Round, limits: CiLimits, patience: Next) -> Next:
     if round.cause in OURS:
         return Next.REPAIR if round.fixes < limits.fixes else Next.GIVE_UP
     if round.cause is Cause.BASE:

@@ -113,7 +113,7 @@ def _cause(failure: Failure, red: Collection[str], touched: Collection[str], aga
         return Cause.BASE
     if failure.check.conclusion in _MACHINES:
         return Cause.INFRASTRUCTURE
-    ours = _ours(failure)
+    ours = _own_cause(failure)
     if ours is None and _MACHINE_TROUBLE.search(failure.output):
         return Cause.INFRASTRUCTURE
     if again or ours is Cause.QUALITY:
@@ -121,7 +121,7 @@ def _cause(failure: Failure, red: Collection[str], touched: Collection[str], aga
     return Cause.TESTS if ours and _names(failure.output) & set(touched) else Cause.FLAKY
 
 
-def _ours(failure: Failure) -> Cause | None:
+def _own_cause(failure: Failure) -> Cause | None:
     """Return whether the log complains about tests or only about code quality; None if it names neither."""
     if _TEST_FAILED.search(failure.output):
         return Cause.TESTS

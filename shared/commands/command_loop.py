@@ -130,7 +130,7 @@ class CommandLoop:
         track, shown = self._track(item), self._names.read(item.labels)
         stage = shown.stage or Stage.NEW
         orders = [
-            one for one in heard.orders if one.verb is Verb.MERGE or self._ruled(one, track, stage) != Effect.DECIDE
+            one for one in heard.orders if one.verb is Verb.MERGE or self._rule_on(one, track, stage) != Effect.DECIDE
         ]
         if not (orders or heard.unknown or heard.ignored or heard.edited or heard.talk) and not shown.stages & HALTED:
             return []
@@ -150,7 +150,7 @@ class CommandLoop:
         if target.owner is not self._role:
             return []
         done: list[str] = []
-        if target.case.fence is not None and target.case.fence.stage is Stage.READY and self._halted(target):
+        if target.case.fence is not None and target.case.fence.stage is Stage.READY and self._is_halted(target):
             await self._recovery.show(target.case, OperatorPermit("finish what a command began"))
             done.append("labels follow a command")
         heard = await self._reader.hear(item, target.case.fence)
@@ -176,7 +176,7 @@ class CommandLoop:
             return Track.PULL_REQUEST
         return Track.STORY if self._role is Role.PLANNER else Track.SPECIFICATION
 
-    def _halted(self, target: CommandTarget) -> bool:
+    def _is_halted(self, target: CommandTarget) -> bool:
         return bool(self._names.read(target.case.thread.labels).stages & HALTED)
 
     async def _answer(self, new_commands: NewCommands, target: CommandTarget) -> list[str]:
@@ -189,12 +189,12 @@ class CommandLoop:
             if moved:
                 done.append(f"{order}: {outcome}")
                 target = await self._targets.target(number)
-        late = await self._late(new_commands.talk, target)
+        late = await self._late_comments(new_commands.talk, target)
         await self._note(number, entries, new_commands, late)
         await self._explain(number, new_commands, target.track, target.stage)
         return done
 
-    def _ruled(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
+    def _rule_on(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
         """Return the ruling on a command here; the configuration counts as well."""
         ruled = ruling(order.verb, track, stage, edited=edited, triage=self._profile.triage)
         here = order.verb in self._profile.unavailable and ruled is Effect.DECIDE
@@ -208,7 +208,7 @@ class CommandLoop:
     def _asks(self, stage: Stage) -> bool:
         return self._role is Role.PLANNER and stage in {Stage.PLANNING, Stage.AWAITING_APPROVAL}
 
-    async def _late(self, talk: Sequence[Comment], target: CommandTarget) -> list[dict[str, Any]]:
+    async def _late_comments(self, talk: Sequence[Comment], target: CommandTarget) -> list[dict[str, Any]]:
         """Return record entries for comments that no coder run will read by itself, with the way to get one."""
         fence = target.case.fence
         if fence is not None and target.stage is Stage.APPROVED and target.case.issue is not None:
@@ -229,7 +229,7 @@ class CommandLoop:
 
     async def _carry_out(self, order: Command, target: CommandTarget) -> tuple[str, bool]:
         """Return the outcome of a command and whether it moved anything; no outcome if its agent reads it itself."""
-        ruled = self._ruled(order, target.track, target.stage, edited=target.edited)
+        ruled = self._rule_on(order, target.track, target.stage, edited=target.edited)
         if isinstance(ruled, CommandRefused):
             return ruled.sentence, False
         if ruled is Effect.DECIDE:
@@ -258,21 +258,21 @@ class CommandLoop:
         for number in sorted(numbers - {0}):
             listed = known.get(number)
             if listed is not None and self._reader.has_news(listed):
-                reason = await self._interrupted(held, listed)
+                reason = await self._read_interruption(held, listed)
                 if reason:
                     return reason
         return None
 
-    async def _interrupted(self, held: Held, listed: Issue) -> str | None:
+    async def _read_interruption(self, held: Held, listed: Issue) -> str | None:
         if listed.is_pull_request and self._role is Role.WORKER and not held.fence.round:
             return None  # it is heard when the work rests
         try:
-            return await self._heed(held, listed, await self._reader.hear(listed, held.fence, held=True))
+            return await self._answer_holder(held, listed, await self._reader.hear(listed, held.fence, held=True))
         except BaseException:
             self._reader.forget(listed.number)
             raise
 
-    async def _heed(self, held: Held, listed: Issue, new_commands: NewCommands) -> str | None:
+    async def _answer_holder(self, held: Held, listed: Issue, new_commands: NewCommands) -> str | None:
         entries, reason, track = refusals(new_commands), None, self._track(listed)
         for order in new_commands.orders:
             outcome, ends = await self._interrupt(order, listed, held)
@@ -284,7 +284,7 @@ class CommandLoop:
         return reason
 
     async def _interrupt(self, order: Command, listed: Issue, held: Held) -> tuple[str, bool]:
-        ruled = self._ruled(order, self._track(listed), held.fence.stage)
+        ruled = self._rule_on(order, self._track(listed), held.fence.stage)
         if isinstance(ruled, CommandRefused):
             return ruled.sentence, False
         if ruled not in {Effect.PAUSE, Effect.STOP}:

@@ -96,10 +96,6 @@ def offered(track: Track, stage: Stage, *, without: Collection[Verb] = ()) -> st
 UNASKED = CommandRefused("The issue's text is already approved; use `/retry` to continue.")
 
 
-def _refused(sentence: str) -> CommandRefused:
-    return CommandRefused(sentence)
-
-
 def _rule(verb: Verb, track: Track, stage: Stage) -> Ruling:
     match verb:
         case Verb.START:
@@ -118,42 +114,44 @@ def _rule(verb: Verb, track: Track, stage: Stage) -> Ruling:
 
 def _start(track: Track, stage: Stage) -> Ruling:
     if stage in _AGAIN:
-        return _refused("It was begun before: use `/retry` to continue.")
+        return CommandRefused("It was begun before: use `/retry` to continue.")
     if stage in TERMINAL:
-        return _refused(f"This {_THING[track]} is finished.")
+        return CommandRefused(f"This {_THING[track]} is finished.")
     if track is Track.STORY:
-        return _refused("A story needs no command: a planner plans it as soon as one is free.")
+        return CommandRefused("A story needs no command: a planner plans it as soon as one is free.")
     if stage is Stage.NEW:
         return Effect.START
-    return _refused(f"This {_THING[track]} is at '{stage}' already.")
+    return CommandRefused(f"This {_THING[track]} is at '{stage}' already.")
 
 
 def _decision(verb: Verb, track: Track, stage: Stage) -> Ruling:
     if track is Track.PULL_REQUEST:
-        return _refused("Use a GitHub review to approve a pull request or to request changes; `/merge` merges it.")
+        return CommandRefused(
+            "Use a GitHub review to approve a pull request or to request changes; `/merge` merges it."
+        )
     if stage is Stage.AWAITING_APPROVAL and (track is Track.STORY or verb is not Verb.EDIT):
         return Effect.DECIDE
     if verb is Verb.APPROVE and track is Track.SPECIFICATION and stage is Stage.FAILED:
         return Effect.RETRY
-    return _refused(f"This {_THING[track]} is at '{stage}': there is nothing to approve or reject.")
+    return CommandRefused(f"This {_THING[track]} is at '{stage}': there is nothing to approve or reject.")
 
 
 def _merge(track: Track, stage: Stage) -> Ruling:
     if track is not Track.PULL_REQUEST:
-        return _refused("Give `/merge` on the pull request.")
+        return CommandRefused("Give `/merge` on the pull request.")
     if stage is Stage.APPROVED:
         return Effect.DECIDE
-    return _refused(f"It can be merged by command once the engine's review approves it; it is at '{stage}'.")
+    return CommandRefused(f"It can be merged by command once the engine's review approves it; it is at '{stage}'.")
 
 
 def _interruption(verb: Verb, track: Track, stage: Stage) -> Ruling:
     if stage in TERMINAL:
-        return _refused(f"This {_THING[track]} is finished: there is nothing to {verb}.")
+        return CommandRefused(f"This {_THING[track]} is finished: there is nothing to {verb}.")
     if verb is Verb.PAUSE:
         return Effect.PAUSE
     if verb is Verb.RESUME:
         return Effect.RESUME
-    return _refused("Nothing is running here, so there is nothing to stop.") if stage in HALTED else Effect.STOP
+    return CommandRefused("Nothing is running here, so there is nothing to stop.") if stage in HALTED else Effect.STOP
 
 
 def _retry(track: Track, stage: Stage) -> Ruling:
@@ -162,22 +160,22 @@ def _retry(track: Track, stage: Stage) -> Ruling:
     if stage in {Stage.IMPLEMENTING, Stage.TESTING, Stage.PLANNING}:
         return Effect.RETRY  # what waits after a failed run waits no longer
     if track is Track.SPECIFICATION and stage in {Stage.REVIEWING, Stage.IN_REVIEW}:
-        return _refused("Its pull request is in review: give the command there.")
-    return _refused(f"Nothing has failed: this {_THING[track]} is at '{stage}'.")
+        return CommandRefused("Its pull request is in review: give the command there.")
+    return CommandRefused(f"Nothing has failed: this {_THING[track]} is at '{stage}'.")
 
 
 def _recovery(verb: Verb, track: Track, stage: Stage) -> Ruling:
     if track is Track.STORY:
-        return _refused(f"`/{verb}` works on issues and pull requests only; use `/retry` for a failed story.")
+        return CommandRefused(f"`/{verb}` works on issues and pull requests only; use `/retry` for a failed story.")
     if stage in _IN_WORK:
-        return _refused(f"It is in progress ('{stage}'): give `/stop` first, then `/{verb}`.")
+        return CommandRefused(f"It is in progress ('{stage}'): give `/stop` first, then `/{verb}`.")
     if stage is Stage.DONE or stage is Stage.NEW:
-        return _refused(f"There is nothing to recover at '{stage}'.")
+        return CommandRefused(f"There is nothing to recover at '{stage}'.")
     if verb is Verb.RESET_ATTEMPTS:
-        return Effect.RESET_ATTEMPTS if stage in _AGAIN else _refused(f"No attempts are used up at '{stage}'.")
+        return Effect.RESET_ATTEMPTS if stage in _AGAIN else CommandRefused(f"No attempts are used up at '{stage}'.")
     if verb is Verb.SPEC_REVIEW:
         return Effect.SPEC_REVIEW
-    return _refused("It has not been begun.") if stage is Stage.READY else Effect.CLOSE_AND_RESET
+    return CommandRefused("It has not been begun.") if stage is Stage.READY else Effect.CLOSE_AND_RESET
 
 
 TABLE: Mapping[tuple[Verb, Track, Stage], Ruling] = {

@@ -30,19 +30,19 @@ class Replies:
         body = f"{comment_signatures.render(MARK, {'n': str(number), 'purpose': purpose})}\n{neutralise(text)}"
         if mention:
             body += f"\n\n{' '.join(f'@{login}' for login in mention)}"
-        await self._comments.post(number, self._keys.sign(_signed(purpose), number, body), Notice(number, purpose))
+        await self._comments.post(number, self._keys.sign(_mac_purpose(purpose), number, body), Notice(number, purpose))
         return True
 
     async def is_posted(self, number: int, purpose: str) -> bool:
         """Return whether the thread has a reply for this purpose. Raises `Transient`."""
         thread = await self._comments.thread(number)
-        return any(one.author.id in self._accounts and self._is(number, purpose, one.body) for one in thread)
+        return any(one.author.id in self._accounts and self._is_reply(number, purpose, one.body) for one in thread)
 
-    def _is(self, number: int, purpose: str, body: str) -> bool:
+    def _is_reply(self, number: int, purpose: str, body: str) -> bool:
         mark = comment_signatures.find(body.partition("\n")[0])
         if mark is None or mark.name != MARK or mark.fields.get("purpose") != purpose:
             return False
-        return self._keys.verify(_signed(purpose), number, body) is CommentSignatures.VALID
+        return self._keys.verify(_mac_purpose(purpose), number, body) is CommentSignatures.VALID
 
 
 def untrusted_label(label: str, login: str) -> tuple[str, str]:
@@ -51,5 +51,5 @@ def untrusted_label(label: str, login: str) -> tuple[str, str]:
     return "untrusted-label", f"{told} Somebody with write access has to remove it and set it again to start the work."
 
 
-def _signed(purpose: str) -> str:
+def _mac_purpose(purpose: str) -> str:
     return f"notice:{purpose}"

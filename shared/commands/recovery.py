@@ -67,7 +67,7 @@ class Recovery:
         """Carry out `effect`; return a sentence that says what was done. Raises `Transient`, `Blocked`."""
         match effect:
             case Effect.START:
-                return await self._unbegun(case, permit)
+                return await self._begin(case, permit)
             case Effect.PAUSE:
                 await self._labels.add(case.thread.number, [self.names.of(Flag.PAUSED)], permit)
                 return f"paused: `{self.names.of(Flag.PAUSED)}` is set"
@@ -76,7 +76,7 @@ class Recovery:
             case Effect.STOP:
                 return await self._stop(case, permit)
             case Effect.RETRY | Effect.RESET_ATTEMPTS:
-                return await self._again(case, permit, afresh=effect is Effect.RESET_ATTEMPTS)
+                return await self._retry(case, permit, afresh=effect is Effect.RESET_ATTEMPTS)
             case Effect.SPEC_REVIEW:
                 return await self._spec_review(case, permit)
             case Effect.CLOSE_AND_RESET:
@@ -110,7 +110,7 @@ class Recovery:
     async def _resume(self, case: Case, permit: OperatorPermit) -> str:
         """Take off the pause flag, which may stand on the issue or on its pull request."""
         paused, taken = self.names.of(Flag.PAUSED), False
-        for item in _each(case.thread, case.issue, case.pull_request):
+        for item in _each_once(case.thread, case.issue, case.pull_request):
             for label in sorted(item.labels):
                 if label.casefold() == paused.casefold():
                     await self._labels.remove(item.number, label, permit)
@@ -125,16 +125,16 @@ class Recovery:
             await self._move(case.fence, FenceChange(stage=Stage.WITHDRAWN, wait=None))
         return "stopped; the branch is kept"
 
-    async def _again(self, case: Case, permit: OperatorPermit, *, afresh: bool) -> str:
+    async def _retry(self, case: Case, permit: OperatorPermit, *, afresh: bool) -> str:
         fence = case.fence
         if fence is None:
-            return await self._unbegun(case, permit)
+            return await self._begin(case, permit)
         if fence.stage not in HALTED | TERMINAL:
-            return await self._urge(fence, case.backend)
+            return await self._end_wait(fence, case.backend)
         if fence.key.kind is Role.WORKER and case.under_way is None and fence.pr:
             return await self._reset(case, permit)  # its pull request has ended, and its branch would be in the way
         attempt = 0 if afresh else min(fence.attempt, max(case.attempts - 1, 0))
-        change, rounds = _renewed(case, fence, attempt, permit), ""
+        change, rounds = _renewing_change(case, fence, attempt, permit), ""
         if afresh and fence.key.kind is Role.REVIEWER:
             change, rounds = replace(change, round=0), " with all rounds again"
         moved = await self._move(fence, change)
@@ -142,13 +142,13 @@ class Recovery:
         left = f" with {case.attempts - attempt} of {case.attempts} attempts" if case.attempts else ""
         return f"it goes on{rounds}{left}{f' and {case.backend}' if case.backend else ''}"
 
-    async def _unbegun(self, case: Case, permit: OperatorPermit) -> str:
+    async def _begin(self, case: Case, permit: OperatorPermit) -> str:
         """Set the first label: nothing was recorded of the item, so it can only begin."""
         stage = Stage.REVIEWING if case.thread.is_pull_request else Stage.READY
         await self._label(case.thread, stage, permit)
         return f"it begins: `{self.names.of(stage)}` is set"
 
-    async def _urge(self, fence: Fence, backend: str) -> str:
+    async def _end_wait(self, fence: Fence, backend: str) -> str:
         if fence.wait is None and fence.backend == backend:
             return "it is being worked on; nothing waits"
         await self._move(fence, FenceChange(wait=None, failures="", backend=backend))
@@ -168,11 +168,11 @@ class Recovery:
         closed = await self._close(case, permit)
         if fence is not None:
             kept, updates = await self._set_aside(fence)
-            blank = replace(_cleared(case, permit), phase="", attempt=0, round=0, pr=0, base="", work_head="")
+            blank = replace(_clearing_change(case, permit), phase="", attempt=0, round=0, pr=0, base="", work_head="")
             case = replace(case, fence=await self._move(fence, blank, updates), pull_request=None)
             await self.show(case, permit)
         else:
-            await self._unbegun(case, permit)
+            await self._begin(case, permit)
         return f"{closed}{kept}it starts over from the current base"
 
     async def _close(self, case: Case, permit: OperatorPermit) -> str:
@@ -202,9 +202,9 @@ class Recovery:
         return moved
 
 
-def _renewed(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> FenceChange:
+def _renewing_change(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> FenceChange:
     """Return the change of a fence whose agent is to go on where it stopped."""
-    change = replace(_cleared(case, permit), attempt=attempt)
+    change = replace(_clearing_change(case, permit), attempt=attempt)
     match fence.key.kind:
         case Role.PLANNER:
             afresh = replace(change, stage=Stage.PLANNING, phase="draft", attempt=fence.attempt + 1, round=0)
@@ -216,7 +216,7 @@ def _renewed(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> 
             return replace(change, phase="" if halted_in_ci and case.under_way is not None else fence.phase)
 
 
-def _cleared(case: Case, permit: OperatorPermit) -> FenceChange:
+def _clearing_change(case: Case, permit: OperatorPermit) -> FenceChange:
     """Return the change to go on with the text just read; `TextUnchanged` checks that the command was about it."""
     text = "" if case.issue is None else body_sha256(case.issue.title, case.issue.body)
     return FenceChange(
@@ -231,6 +231,6 @@ def _cleared(case: Case, permit: OperatorPermit) -> FenceChange:
     )
 
 
-def _each(*items: Issue | PullRequest | None) -> Iterable[Issue | PullRequest]:
+def _each_once(*items: Issue | PullRequest | None) -> Iterable[Issue | PullRequest]:
     """Return each item once."""
     return {item.number: item for item in items if item is not None}.values()

@@ -126,7 +126,7 @@ class Approvals:
         for number, item in waiting.items():
             version, looked, asked = self._seen.get(number, (None, now, None))
             if version != item.updated_at or (asked is None and now - looked >= AGAIN):
-                asked = await self._read(item, now)
+                asked = await self._read_decision(item, now)
                 self._seen[number] = item.updated_at, now, asked
             if asked is None or (asked.number, asked.epoch) in self._settled:
                 continue
@@ -147,15 +147,15 @@ class Approvals:
             return not labels.story
         return labels.stages == {Stage.AWAITING_APPROVAL} and labels.story is (self._role is Role.PLANNER)
 
-    async def _read(self, item: Issue, now: datetime) -> PendingDecision | None:
+    async def _read_decision(self, item: Issue, now: datetime) -> PendingDecision | None:
         """Return the decision that an item waits for; an error is logged, so that other items are still read."""
         try:
-            return await self._asked(item, now)
+            return await self._find_decision(item, now)
         except EngineError as error:
             log.warning("approvals_not_looked_at", outcome="retrying", number=item.number, error=str(error))
             return None
 
-    async def _asked(self, item: Issue, now: datetime) -> PendingDecision | None:
+    async def _find_decision(self, item: Issue, now: datetime) -> PendingDecision | None:
         number = item.number
         if self._role is Role.WORKER and item.is_pull_request:
             named = issue_named_by(item.body)
@@ -173,9 +173,9 @@ class Approvals:
         return await self._of_review(fence, decision) if shown and overdue else None
 
     async def _of_review(self, fence: Fence, merge: PendingDecision | None) -> PendingDecision | None:
-        why = await self._why(fence)
+        why = await self._waiting_reason(fence)
         if why == "head_moved" or (merge is not None and why in HELD_UP):
-            return _of(fence, why)
+            return _decision_of(fence, why)
         return merge if why in BY_ORDER else None
 
     async def pending(self, fence: Fence) -> PendingDecision | None:
@@ -186,9 +186,9 @@ class Approvals:
         found = pending_decision(fence)
         if found is None or found.what != "merge":
             return found
-        return found if await self._why(fence) in BY_ORDER else None
+        return found if await self._waiting_reason(fence) in BY_ORDER else None
 
-    async def _why(self, fence: Fence) -> str:
+    async def _waiting_reason(self, fence: Fence) -> str:
         """Return the status comment's reason for waiting, if it is about the fence's commit; else empty."""
         data = await self._status.data(fence.key.number)
         waiting = data.get("waiting") if data.get("head") == fence.work_head else None
@@ -197,10 +197,10 @@ class Approvals:
 
 def held_up(fence: Fence) -> PendingDecision | None:
     """Return the wait of a fence that may never end and that nobody is asked about; None if there is none."""
-    return _of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in _BY_FENCE else None
+    return _decision_of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in _BY_FENCE else None
 
 
-def _of(fence: Fence, what: str) -> PendingDecision:
+def _decision_of(fence: Fence, what: str) -> PendingDecision:
     return PendingDecision(fence.key.number, what, f"{what}-{fence.work_head[:12]}", fence.at)
 
 
@@ -216,5 +216,5 @@ def pending_decision(fence: Fence) -> PendingDecision | None:
     return (
         PendingDecision(fence.key.number, what, f"plan-{fence.attempt}", fence.at)
         if what == "plan"
-        else _of(fence, what)
+        else _decision_of(fence, what)
     )

@@ -125,11 +125,11 @@ class Outbox:
         try:
             kept = _read(place)
             wanted = [name for name in kept["left"] if name in self._channels]
-            left = [name for name in wanted if not await self._sent(self._channels[name], kept["message"])]
+            left = [name for name in wanted if not await self._try_to_send(self._channels[name], kept["message"])]
             if left:
                 _write(place, {**kept, "left": left})
             else:
-                _done(place)
+                _mark_delivered(place)
         except FileNotFoundError:
             return True  # another agent of this machine has delivered it
         except (OSError, ValueError, KeyError) as error:
@@ -137,7 +137,7 @@ class Outbox:
             return False
         return not left
 
-    async def _sent(self, channel: Channel, message: Mapping[str, Any]) -> bool:
+    async def _try_to_send(self, channel: Channel, message: Mapping[str, Any]) -> bool:
         why = ""
         for number in range(TRIES):
             if number:
@@ -169,7 +169,7 @@ def _read(place: Path) -> Mapping[str, Any]:
     return content
 
 
-def _done(place: Path) -> None:
+def _mark_delivered(place: Path) -> None:
     place.rename(place.with_suffix(".sent"))
 
 

@@ -63,7 +63,7 @@ class Diagnosis:
             return ""
         if self._given.get(number, ("", ""))[0] != epoch:
             try:
-                said = await self._asked(held.fence, error)
+                said = await self._ask_model(held.fence, error)
             except Unscripted:
                 said = ""
             except EngineError as failure:
@@ -73,7 +73,7 @@ class Diagnosis:
         held.check()
         return self._given[number][1]
 
-    async def _asked(self, fence: Fence, error: Blocked) -> str:
+    async def _ask_model(self, fence: Fence, error: Blocked) -> str:
         number = fence.key.number
         issue = await self._issues.issue(number)
         approved = body_sha256(issue.title, issue.body) == fence.body_sha256  # nothing else reaches a model

@@ -54,33 +54,35 @@ class Notifier:
 
     async def failed(self, held: Held, error: Blocked) -> None:
         """Call for a person when an item was given up; its status comment has the details."""
-        await self._call(held, error, held.fence.nonce)
+        await self._call_person(held, error, held.fence.nonce)
 
     async def halted(self, held: Held, step: Step, before: str) -> None:
         """Call for a person if epoch `before` (a nonce) gave the item up: its agent may have ended before that."""
         if isinstance(step, Ended) and step.result is Result.FAILED and held.fence.stage in HALTED:
-            await self._call(held, Unexplained(), before or held.fence.nonce)
+            await self._call_person(held, Unexplained(), before or held.fence.nonce)
 
-    async def _call(self, held: Held, error: Blocked, gave_up: str) -> None:
+    async def _call_person(self, held: Held, error: Blocked, gave_up: str) -> None:
         """`gave_up` is the nonce of the epoch in which it was given up: the occasion's id on every machine."""
         fence = held.fence
         number, epoch = fence.key.number, gave_up[:12]
         commands = tuple(f"/{verb}" for verb in fitting(TRACKS[held.fence.key.kind], fence.stage))
-        self._put(number, epoch, "failed", str(error), (fence.stage, error.category, commands))
+        self._put_message(number, epoch, "failed", str(error), (fence.stage, error.category, commands))
         told = f"Needs a maintainer: {_first_line(error)} The status comment says what was kept and what you can do."
         await self._mention(number, f"failed-{epoch}", told)
 
     async def parked(self, held: Held, step: Step) -> None:
         """Ask people for the decision that the item now waits for, if it waits for one."""
-        wanted = await self._wanted(held) if isinstance(step, Ended) and step.result is Result.PARKED else None
+        wanted = (
+            await self._pending_decision(held) if isinstance(step, Ended) and step.result is Result.PARKED else None
+        )
         if wanted is None:
             return
         sentence = f"The {wanted.what} waits for your decision."
         commands = tuple(f"/{verb}" for verb in fitting(TRACKS[held.fence.key.kind], held.fence.stage))
-        self._put(wanted.number, wanted.epoch, "approval", sentence, (held.fence.stage, "approval", commands))
+        self._put_message(wanted.number, wanted.epoch, "approval", sentence, (held.fence.stage, "approval", commands))
         await self._mention(wanted.number, wanted.epoch, sentence)
 
-    async def _wanted(self, held: Held) -> PendingDecision | None:
+    async def _pending_decision(self, held: Held) -> PendingDecision | None:
         """Return the pending decision; None on an error, which is logged: `watch` escalates the decision later."""
         try:
             return await self._approvals.pending(held.fence)
@@ -96,10 +98,12 @@ class Notifier:
     async def _overdue(self, late: PendingDecision) -> None:
         self._approvals.settle(late)
         sentence = late.sentence(self._approvals.hours)
-        self._put(late.number, late.epoch, "overdue", sentence, ("", late.category, ()))
-        await self._say(late.number, f"overdue-{late.epoch}", sentence)
+        self._put_message(late.number, late.epoch, "overdue", sentence, ("", late.category, ()))
+        await self._post(late.number, f"overdue-{late.epoch}", sentence)
 
-    def _put(self, number: int, epoch: str, kind: str, sentence: str, more: tuple[str, str, tuple[str, ...]]) -> None:
+    def _put_message(
+        self, number: int, epoch: str, kind: str, sentence: str, more: tuple[str, str, tuple[str, ...]]
+    ) -> None:
         stage, category, commands = more
         url = f"{self._whom.page}/issues/{number}"
         told = one_line(sentence, SENTENCE_CHARS)
@@ -109,9 +113,9 @@ class Notifier:
 
     async def _mention(self, number: int, purpose: str, sentence: str) -> None:
         if self._whom.mention:
-            await self._say(number, purpose, sentence)
+            await self._post(number, purpose, sentence)
 
-    async def _say(self, number: int, purpose: str, sentence: str) -> None:
+    async def _post(self, number: int, purpose: str, sentence: str) -> None:
         try:
             await self._replies.once(number, purpose, sentence, self._whom.mention)
         except (Transient, Blocked) as error:

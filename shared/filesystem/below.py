@@ -38,11 +38,13 @@ def only(root: Path, steps: Sequence[Pattern[str]], *, most: int) -> FoundFile |
         top = os.open(root, _DIRECTORY)
     except OSError:
         return None
-    found = list(islice(_found(top, (), steps, most), 2))
+    found = list(islice(_matching_files(top, (), steps, most), 2))
     return found[0] if len(found) == 1 else None
 
 
-def _found(directory: int, before: tuple[str, ...], steps: Sequence[Pattern[str]], most: int) -> Iterator[FoundFile]:
+def _matching_files(
+    directory: int, before: tuple[str, ...], steps: Sequence[Pattern[str]], most: int
+) -> Iterator[FoundFile]:
     """Yield all matching files; closes `directory`."""
     step, *further = steps
     try:
@@ -52,7 +54,7 @@ def _found(directory: int, before: tuple[str, ...], steps: Sequence[Pattern[str]
             with suppress(OSError):
                 if further:
                     inside = os.open(name, _DIRECTORY, dir_fd=directory)
-                    yield from _found(inside, (*before, name), further, most)
+                    yield from _matching_files(inside, (*before, name), further, most)
                 elif (content := _content(os.open(name, _FILE, dir_fd=directory), most)) is not None:
                     yield FoundFile((*before, name), content)
     finally:

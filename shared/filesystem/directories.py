@@ -41,19 +41,19 @@ def remove(path: Path) -> bool:
     A path that cannot be removed is renamed, with one warning, so that `path` is free all the same. Return False if not
     even that was possible.
     """
-    if (error := _cleared(path)) is None:
+    if (error := _clear(path)) is None:
         return True
     aside = path.with_name(f"{ASIDE}{secrets.token_hex(6)}")
     try:
         path.rename(aside)
     except OSError as second:
-        log.warning("not_removed", outcome="failed", path=_shown(path), error=second.strerror)
+        log.warning("not_removed", outcome="failed", path=_printable_path(path), error=second.strerror)
         return False
     log.warning(
         "not_removed",
         outcome="retrying",
-        path=_shown(path),
-        aside=_shown(aside),
+        path=_printable_path(path),
+        aside=_printable_path(aside),
         error=error.strerror,
         sentence="It was moved aside and is tried again later; `workflow-engine doctor` lists what is left.",
     )
@@ -71,8 +71,8 @@ def set_aside(directory: Path) -> tuple[Path, ...]:
 def retry(directory: Path) -> None:
     """Try once more to remove the paths that `remove` has renamed in this directory; raises and reports nothing."""
     for path in set_aside(directory):
-        if _cleared(path) is None:
-            log.info("removed_after_all", path=_shown(path))
+        if _clear(path) is None:
+            log.info("removed_after_all", path=_printable_path(path))
 
 
 def renew(path: Path) -> Path:
@@ -127,7 +127,7 @@ def walk(
             if len(os.fsencode(path)) > LONGEST_PATH:
                 anchor = _Anchor(path, anchor)
                 path = anchor.path
-            with _listed(path) as entries:
+            with _list_entries(path) as entries:
                 for entry in entries:
                     yield entry
                     if entry.is_dir(follow_symlinks=False) and entry.name not in skipped:
@@ -152,7 +152,7 @@ class _Anchor:
 
 
 @contextmanager
-def _listed(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+def _list_entries(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
     """Yield the entries of a directory; if this account owns but may not read it, grant the rights first."""
     try:
         entries = os.scandir(path)
@@ -163,14 +163,14 @@ def _listed(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
         yield entries
 
 
-def _cleared(path: Path) -> OSError | None:
+def _clear(path: Path) -> OSError | None:
     """Remove what is at `path`; return the error if that failed."""
     try:
         if not stat.S_ISDIR(path.lstat().st_mode):
             path.unlink()
             return None
         _permit(path)
-        with _opened(path) as top:
+        with _open_directory(path) as top:
             _empty(top)
         path.rmdir()
     except (FileNotFoundError, NotADirectoryError):
@@ -190,12 +190,12 @@ def _empty(top: int) -> None:
             found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in islice(entries, BATCH)]
         if not found:
             return
-        errors = [_taken_out(name, top, top) if is_dir else _unlinked(name, top) for name, is_dir in found]
+        errors = [_take_out(name, top, top) if is_dir else _unlink(name, top) for name, is_dir in found]
         if all(errors):
             raise errors[0] or OSError(errno.ENOTEMPTY, "not empty")
 
 
-def _taken_out(name: str, inside: int, top: int) -> OSError | None:
+def _take_out(name: str, inside: int, top: int) -> OSError | None:
     """Remove one directory, or at least move its entries up; return the error if neither was possible."""
     moved = False
     try:
@@ -203,27 +203,27 @@ def _taken_out(name: str, inside: int, top: int) -> OSError | None:
     except OSError:
         try:
             _permit(name, inside)
-            with _opened(name, inside) as here:
-                moved = _moved_up(here, top)
+            with _open_directory(name, inside) as here:
+                moved = _move_up(here, top)
             os.rmdir(name, dir_fd=inside)
         except OSError as error:
             return None if moved else error
     return None
 
 
-def _moved_up(here: int, top: int) -> bool:
+def _move_up(here: int, top: int) -> bool:
     """Remove the files of a directory and move its directories up to `top`; return whether anything changed."""
     moved = False
     while True:
         with os.scandir(here) as entries:
             found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in islice(entries, BATCH)]
-        errors = [_lifted(name, here, top) if is_dir else _unlinked(name, here) for name, is_dir in found]
+        errors = [_lift(name, here, top) if is_dir else _unlink(name, here) for name, is_dir in found]
         if all(errors):  # also when nothing is left
             return moved
         moved = True
 
 
-def _lifted(name: str, here: int, top: int) -> OSError | None:
+def _lift(name: str, here: int, top: int) -> OSError | None:
     """Remove one directory if it is empty, else move it up to `top`; return the error if that failed."""
     try:
         os.rmdir(name, dir_fd=here)
@@ -236,7 +236,7 @@ def _lifted(name: str, here: int, top: int) -> OSError | None:
     return None
 
 
-def _unlinked(name: str, inside: int) -> OSError | None:
+def _unlink(name: str, inside: int) -> OSError | None:
     try:
         os.unlink(name, dir_fd=inside)
     except FileNotFoundError:
@@ -259,7 +259,7 @@ def _permit(path: str | Path, inside: int | None = None) -> None:
 
 
 @contextmanager
-def _opened(path: str | Path, inside: int | None = None) -> Iterator[int]:
+def _open_directory(path: str | Path, inside: int | None = None) -> Iterator[int]:
     descriptor = os.open(path, _DIRECTORY, dir_fd=inside)
     try:
         yield descriptor
@@ -267,6 +267,6 @@ def _opened(path: str | Path, inside: int | None = None) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _shown(path: Path) -> str:
+def _printable_path(path: Path) -> str:
     """Return a path as printable text, whatever bytes it has."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

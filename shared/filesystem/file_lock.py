@@ -42,7 +42,7 @@ class FetchLock:
     @contextmanager
     def at_once(self) -> Iterator[bool]:
         """Hold the lock inside the block if it is free now, and yield whether it was. Raises `OSError`."""
-        descriptor = _opened(self._path)
+        descriptor = _open_lock(self._path)
         try:
             free = True
             try:
@@ -54,7 +54,7 @@ class FetchLock:
             os.close(descriptor)
 
 
-def _opened(path: Path) -> int:
+def _open_lock(path: Path) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
 
@@ -70,7 +70,7 @@ class _Flock:
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        descriptor = _opened(self._path)
+        descriptor = _open_lock(self._path)
         while not self._abandoned.is_set():
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

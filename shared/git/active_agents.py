@@ -68,9 +68,9 @@ class Presence:
     @property
     def others(self) -> int:
         """Number of agents of other processes that were seen."""
-        return len(self._seen() - self._own)
+        return len(self._seen_agents() - self._own)
 
-    def _seen(self) -> frozenset[str]:
+    def _seen_agents(self) -> frozenset[str]:
         now = self._clock.boot()
         return frozenset(agent for each in self._until.values() for agent, until in each.items() if now < until)
 
@@ -78,7 +78,7 @@ class Presence:
         """Note the agents that a sweep of one repository's fences has seen, as `alive` returns them."""
         now = self._clock.boot()
         self._until[repository] = {agent: now + seconds for agent, seconds in agents.items()}
-        wanted = part(self._own, self._seen())
+        wanted = part(self._own, self._seen_agents())
         if wanted <= self.share:
             self._larger_since = None
         elif self._larger_since is None:

@@ -51,7 +51,7 @@ async def capture(git: Git, tree: Path, base: str, scratch: Path) -> str:
     is_plain = await anyio.to_thread.run_sync(_weigh_growth, tree, sizes)
     if not is_plain:
         await _record(git, "add", "--update", tree=tree, index=index)
-    new = await _new(git, tree, listed, index, scratch)
+    new = await _new_files(git, tree, listed, index, scratch)
     await anyio.to_thread.run_sync(_weigh, tree, new)
     await _stage(git, [*(sizes if is_plain else ()), *new], base, tree, index)
     captured = (await git.run("write-tree", index=index)).text
@@ -84,7 +84,7 @@ async def _sizes(git: Git, base: str, listed: Sequence[TreeFile]) -> dict[str, i
     return {file.path: sizes.get(file.oid, 0) for file in files}
 
 
-async def _new(git: Git, tree: Path, listed: Sequence[TreeFile], index: Path, scratch: Path) -> list[str]:
+async def _new_files(git: Git, tree: Path, listed: Sequence[TreeFile], index: Path, scratch: Path) -> list[str]:
     """Return new files, and embedded repositories with a slash at the end, that the base does not ignore.
 
     No ignore file of the tree is read, only those of the base commit, laid out in a directory of ours.
@@ -92,11 +92,11 @@ async def _new(git: Git, tree: Path, listed: Sequence[TreeFile], index: Path, sc
     rules = scratch / "rules"
     laid = await _lay_out_rules(git, listed, rules)
     if all("/" not in path for path in laid):  # git takes one from anywhere, but without those below it
-        return list(await _untracked(git, tree, index, *[f"--exclude-from={rules / path}" for path in laid]))
-    return await _not_ignored(git, await _untracked(git, tree, index), rules)
+        return list(await _untracked_files(git, tree, index, *[f"--exclude-from={rules / path}" for path in laid]))
+    return await _not_ignored(git, await _untracked_files(git, tree, index), rules)
 
 
-async def _untracked(git: Git, tree: Path, index: Path, *ignored: str) -> tuple[str, ...]:
+async def _untracked_files(git: Git, tree: Path, index: Path, *ignored: str) -> tuple[str, ...]:
     excluded = [f"--exclude={pattern}" for pattern in EXCLUDED]
     finished = await git.run("ls-files", "--others", "-z", *excluded, *ignored, work_tree=tree, index=index)
     return fields(finished.stdout)

@@ -48,9 +48,9 @@ class Entry:
 
 async def between(git: Git, old: str, new: str) -> tuple[PathChange, ...]:
     """Return every path that differs between two commits or trees, in git's order; a rename is two changes."""
-    entries, counts = await _compared(git, old, new)
+    entries, counts = await _compare(git, old, new)
     sizes = await objects.sizes(git, {oid for entry in entries for oid in entry.blobs()})
-    readable = _readable([entry for entry in entries if counts[entry.path][0] != "-"], sizes)
+    readable = _readable_entries([entry for entry in entries if counts[entry.path][0] != "-"], sizes)
     texts = await _texts(git, [oid for entry in readable for oid in entry.blobs()], sizes)
     read = {entry.path for entry in readable}
     return tuple(_change(e, counts[e.path], sizes, texts if e.path in read else None) for e in entries)
@@ -58,10 +58,10 @@ async def between(git: Git, old: str, new: str) -> tuple[PathChange, ...]:
 
 async def entries(git: Git, old: str, new: str) -> list[Entry]:
     """Return the objects on both sides of every path that differs, in the same order."""
-    return (await _compared(git, old, new))[0]
+    return (await _compare(git, old, new))[0]
 
 
-async def _compared(git: Git, old: str, new: str) -> tuple[list[Entry], dict[str, tuple[str, str]]]:
+async def _compare(git: Git, old: str, new: str) -> tuple[list[Entry], dict[str, tuple[str, str]]]:
     """Return the entries, and each path's lines added and deleted: one question, however the trees are named."""
     trees = [await objects.tree_of(git, names.oid(side)) for side in (old, new)]
     if (found := await _whole_files(git, *trees)) is not None:
@@ -132,7 +132,7 @@ def _parse(output: Sequence[str]) -> tuple[list[Entry], dict[str, tuple[str, str
     return entries, counts
 
 
-def _readable(entries: Sequence[Entry], sizes: Mapping[str, int]) -> list[Entry]:
+def _readable_entries(entries: Sequence[Entry], sizes: Mapping[str, int]) -> list[Entry]:
     readable, total = [], 0
     for entry in entries:
         of_entry = [sizes.get(oid, 0) for oid in entry.blobs()]
@@ -157,7 +157,7 @@ async def _texts(git: Git, oids: Sequence[str], sizes: Mapping[str, int]) -> dic
     return texts
 
 
-def _added(entry: Entry, texts: Mapping[str, bytes]) -> str:
+def _added_lines(entry: Entry, texts: Mapping[str, bytes]) -> str:
     known = set(texts[entry.old].split(b"\n")) if entry.old in texts else set()
     new = texts.get(entry.new, b"").split(b"\n")
     return b"\n".join(line for line in new if line not in known).decode("utf-8", "replace")
@@ -177,7 +177,7 @@ def _change(
         deleted=deleted,
         binary=texts is None,
         size=sizes.get(entry.new, 0) if entry.new_mode != GITLINK else 0,
-        added_text=_added(entry, texts) if texts is not None else "",
+        added_text=_added_lines(entry, texts) if texts is not None else "",
         only_line_ends=texts is not None and _only_line_ends(entry, texts),
     )
 

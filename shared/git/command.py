@@ -182,7 +182,7 @@ class Git:
 
         `holds` returns whether an answer stays true: that an object is missing does not.
         """
-        return await self._once((args, stdin), partial(self.run, *args, stdin=stdin, ok=ok), holds)
+        return await self._ask_once((args, stdin), partial(self.run, *args, stdin=stdin, ok=ok), holds)
 
     async def objects(self, object_names: Sequence[bytes], *, contents: bool, settles: bool = False) -> Finished:
         """Return the output of `git cat-file --batch` for these names, or without `contents` of `--batch-check`.
@@ -200,7 +200,7 @@ class Git:
                     return Finished(("git", *verb), 0, found, b"")
             return await self.run(*verb, stdin=stdin)
 
-        return await (self._once((verb, stdin), ask, _is_whole) if settles else ask())
+        return await (self._ask_once((verb, stdin), ask, _is_whole) if settles else ask())
 
     @property
     def has_readers(self) -> bool:
@@ -216,7 +216,7 @@ class Git:
         env = {**self._environment, **_as_variables({**_SETTINGS, **_READING})}
         return process.answering_child(("git", f"--git-dir={self.git_dir}", *COMMAND), cwd=Path("/"), env=env)
 
-    async def _once(
+    async def _ask_once(
         self, question: Asked, ask: Callable[[], Awaitable[Finished]], holds: Callable[[Finished], bool]
     ) -> Finished:
         known = self._settled.find(question)
@@ -300,13 +300,13 @@ class Git:
         lineage = [names.oid(parent) for parent in parents]
         text = self._hide(message).encode("utf-8", "replace")
         words = loose_objects.Words(names.oid(tree), lineage, by.name, by.email, text)
-        return await self._written(partial(loose_objects.commit, self.git_dir, words, at))
+        return await self._write_object(partial(loose_objects.commit, self.git_dir, words, at))
 
     async def store(self, kind: loose_objects.Kind, content: bytes) -> str:
         """Write a small object of the engine's own and return its id; raises as `commit`."""
-        return await self._written(partial(loose_objects.write, self.git_dir, kind, content))
+        return await self._write_object(partial(loose_objects.write, self.git_dir, kind, content))
 
-    async def _written(self, write: Callable[[], str]) -> str:
+    async def _write_object(self, write: Callable[[], str]) -> str:
         try:
             return await anyio.to_thread.run_sync(write)
         except (loose_objects.Unwritable, OSError) as error:

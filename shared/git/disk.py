@@ -93,7 +93,7 @@ class Disk:
             async with anyio.create_task_group() as group:
                 for path in going:
                     group.start_soon(self._leave, path)
-        return tuple([path for path in going if await anyio.to_thread.run_sync(_removed, path)])
+        return tuple([path for path in going if await anyio.to_thread.run_sync(_remove_workspace, path)])
 
 
 def survey(workspaces: Path) -> tuple[FoundWorkspace, ...]:
@@ -118,7 +118,7 @@ def _retry(workspaces: Path) -> None:
         directories.retry(place)
 
 
-def _removed(path: Path) -> bool:
+def _remove_workspace(path: Path) -> bool:
     """Move it aside before removing it: a process that opens the workspace meanwhile makes a new one."""
     aside = path.with_name(f"{path.name}.removed")
     try:

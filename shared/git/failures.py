@@ -72,7 +72,7 @@ def fetching(finished: Finished) -> Exception:
         return Transient(f"The git server's answer is not one of git: {_sentence(finished)}")
     if _NO_SUCH_REF.search(said):
         return NoSuchRef(_sentence(finished))
-    refused = _refused(finished, said)
+    refused = _refusal(finished, said)
     if refused is not None:
         return refused
     return Transient(_sentence(finished)) if _UNREACHABLE.search(said) else local(finished)
@@ -83,7 +83,7 @@ def pushing(finished: Finished) -> Exception:
     said = _output(finished)
     if "does not support --atomic push" in said:
         return NotAtomic()
-    refused = _refused(finished, said)
+    refused = _refusal(finished, said)
     if refused is not None:
         return refused
     if _NOTHING_SENT.search(said) and "RPC failed" not in said:
@@ -93,10 +93,10 @@ def pushing(finished: Finished) -> Exception:
 
 def unauthorized(finished: Finished) -> bool:
     """Return whether the server carried out nothing because it does not accept the token."""
-    return not finished.stdout and isinstance(_refused(finished, _output(finished)), Unauthorized)
+    return not finished.stdout and isinstance(_refusal(finished, _output(finished)), Unauthorized)
 
 
-def _refused(finished: Finished, output: str) -> Exception | None:
+def _refusal(finished: Finished, output: str) -> Exception | None:
     if _LIMITED.search(output):
         return Transient(_sentence(finished))
     for pattern, error in ((_UNAUTHORIZED, Unauthorized), (_GONE, Gone), (_NOT_ALLOWED, NotAllowed)):

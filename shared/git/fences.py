@@ -94,16 +94,16 @@ class Fences:
         """
         ref = f"{SCRATCH}/{secrets.token_hex(8)}"
         first, second = [await self.commit(f"A probe of the git server: {name}\n", ()) for name in ("first", "second")]
-        await self._moved(RefUpdate(ref, None, first))
+        await self._expect_move(RefUpdate(ref, None, first))
         try:
-            await self._moved(RefUpdate(ref, first, second))
+            await self._expect_move(RefUpdate(ref, first, second))
         except EngineError:
             with suppress(EngineError):
-                await self._moved(RefUpdate(ref, first, ""))
+                await self._expect_move(RefUpdate(ref, first, ""))
             raise
-        await self._moved(RefUpdate(ref, second, ""))
+        await self._expect_move(RefUpdate(ref, second, ""))
 
-    async def _moved(self, move: RefUpdate) -> None:
+    async def _expect_move(self, move: RefUpdate) -> None:
         if not await self._mirror.git.push(self._mirror.url, (move,)):
             raise Transient(f"The git server says that {move.ref} is not what was pushed just now.")
 

@@ -44,7 +44,7 @@ class _LeftToGit(Exception):
 async def log(git: Git, ref: str, limit: int, without: str = "") -> tuple[Commit, ...]:
     """Return at most `limit` commits of a ref's history, newest first; not those in the history of `without`."""
     try:
-        found = (await _walked(git, ref, without)).commits if without else await _newest(git, ref, limit)
+        found = (await _walk_both(git, ref, without)).commits if without else await _newest_commits(git, ref, limit)
         return tuple(found[:limit])
     except _LeftToGit:
         pass
@@ -58,7 +58,7 @@ async def log(git: Git, ref: str, limit: int, without: str = "") -> tuple[Commit
 async def is_ancestor(git: Git, ancestor: str, commit: str) -> bool:
     """Return whether `commit` has `ancestor` in its history, or is it itself. `CommandFailed`: one is missing."""
     try:
-        walk = await _walked(git, commit, ancestor)
+        walk = await _walk_both(git, commit, ancestor)
         return walk.met == walk.other
     except _LeftToGit:
         pass
@@ -72,7 +72,7 @@ async def is_ancestor(git: Git, ancestor: str, commit: str) -> bool:
 async def merge_base(git: Git, one: str, other: str) -> str | None:
     """Return the newest commit that both have in their history; None if none. `CommandFailed`: one is missing."""
     try:
-        return (await _walked(git, one, other)).met
+        return (await _walk_both(git, one, other)).met
     except _LeftToGit:
         pass
     verb = ("merge-base", names.revision(one), names.revision(other))
@@ -89,7 +89,7 @@ class _Walk:
     other: str
 
 
-async def _walked(git: Git, ref: str, without: str) -> _Walk:
+async def _walk_both(git: Git, ref: str, without: str) -> _Walk:
     """Walk both histories, one commit of each in turn, until they meet or end; neither is followed beyond a merge.
 
     Above that each commit has one parent at most, so the first that both have is the only one at which they meet.
@@ -99,9 +99,9 @@ async def _walked(git: Git, ref: str, without: str) -> _Walk:
     ends: list[Commit] = []
     while here or there:
         if here:
-            ours[here] = await _read(git, here, len(ours))
+            ours[here] = await _read_commit(git, here, len(ours))
         if there:
-            theirs[there] = await _read(git, there, len(theirs))
+            theirs[there] = await _read_commit(git, there, len(theirs))
         if met := (here if here in theirs else there if there in ours else ""):
             before = list(ours)
             return _Walk([ours[oid] for oid in before[: before.index(met)]], met, other)
@@ -112,11 +112,11 @@ async def _walked(git: Git, ref: str, without: str) -> _Walk:
     return _Walk(list(ours.values()), None, other)
 
 
-async def _newest(git: Git, ref: str, limit: int) -> list[Commit]:
+async def _newest_commits(git: Git, ref: str, limit: int) -> list[Commit]:
     found: list[Commit] = []
     here = await _commit_of(git, ref)
     while here and len(found) < limit:
-        found.append(await _read(git, here, len(found)))
+        found.append(await _read_commit(git, here, len(found)))
         if len(found) < limit and len(found[-1].parents) > 1:
             raise _LeftToGit
         here = _parent(found[-1])
@@ -137,7 +137,7 @@ async def _commit_of(git: Git, revision: str) -> str:
     return found
 
 
-async def _read(git: Git, oid: str, read: int) -> Commit:
+async def _read_commit(git: Git, oid: str, read: int) -> Commit:
     """Return one commit; `_LeftToGit` if it is missing or unusual, or if `read` commits before it were enough."""
     if read >= WALKED:
         raise _LeftToGit

@@ -71,13 +71,13 @@ def _entries(listed: Sequence[TreeFile], tree: Path | None) -> Iterator[bytes]:
     for file in listed:
         path = file.path.encode("utf-8", "surrogateescape")
         mode = int(file.mode, 8)
-        facts = _UNKNOWN if tree is None else _known((tree / file.path).lstat())
+        facts = _UNKNOWN if tree is None else _stat_facts((tree / file.path).lstat())
         entry = struct.pack(">10L", *facts[:6], mode, *facts[6:]) + bytes.fromhex(file.oid)
         entry += struct.pack(">H", min(len(path), _LONGEST_NAME)) + path
         yield entry + b"\0" * (8 - len(entry) % 8)
 
 
-def _known(found: os.stat_result) -> tuple[int, ...]:
+def _stat_facts(found: os.stat_result) -> tuple[int, ...]:
     """Return the facts that show git an unchanged file; it compares the content of files no older than the index."""
     times = (*divmod(found.st_ctime_ns, 10**9), *divmod(found.st_mtime_ns, 10**9))
     facts = (*times, found.st_dev, found.st_ino, found.st_uid, found.st_gid, found.st_size)

@@ -71,12 +71,12 @@ class Words:
 
 def write(git_dir: Path, kind: Kind, content: bytes) -> str:
     """Write an object unless it is there, and return its id; raises `OSError`."""
-    return _written(git_dir, kind, lambda seconds: content)
+    return _write_object(git_dir, kind, lambda seconds: content)
 
 
 def commit(git_dir: Path, words: Words, at: int | None = None) -> str:
     """Write a commit and return its id; without `at` it is made now, by the disk's clock. `Unwritable`, `OSError`."""
-    return _written(git_dir, "commit", lambda now: words.at(now if at is None else at))
+    return _write_object(git_dir, "commit", lambda now: words.at(now if at is None else at))
 
 
 def copy(git_dir: Path, kind: Kind | Literal["commit"], oid: str, content: bytes) -> None:
@@ -84,7 +84,7 @@ def copy(git_dir: Path, kind: Kind | Literal["commit"], oid: str, content: bytes
 
     For a directory that nobody trusts: a forged SHA-1 is not noticed here.
     """
-    if _written(git_dir, kind, lambda seconds: content) != oid:
+    if _write_object(git_dir, kind, lambda seconds: content) != oid:
         raise Unwritable(f"the {kind} {oid} does not hold what its name says.")
 
 
@@ -144,10 +144,10 @@ def entries(content: bytes, oid_bytes: int) -> tuple[TreeEntry, ...]:
     return tuple(found)
 
 
-def _written(git_dir: Path, kind: Kind | Literal["commit"], content: Callable[[int], bytes]) -> str:
+def _write_object(git_dir: Path, kind: Kind | Literal["commit"], content: Callable[[int], bytes]) -> str:
     """Write an object unsynced, as git does: important ones have been pushed."""
     objects = git_dir / "objects"
-    with _fresh(objects) as (descriptor, path):
+    with _new_file(objects) as (descriptor, path):
         body = content(int(os.fstat(descriptor).st_mtime))
         whole = f"{kind} {len(body)}\0".encode() + body
         oid = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
@@ -158,11 +158,11 @@ def _written(git_dir: Path, kind: Kind | Literal["commit"], content: Callable[[i
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             file.write(zlib.compress(whole, SPEED))
         place.parent.mkdir(exist_ok=True)
-        _named(path, place)
+        _give_name(path, place)
     return oid
 
 
-def _named(path: Path, place: Path) -> None:
+def _give_name(path: Path, place: Path) -> None:
     """Give the file its name, unless another process has written the object meanwhile."""
     try:
         os.link(path, place)
@@ -173,7 +173,7 @@ def _named(path: Path, place: Path) -> None:
 
 
 @contextmanager
-def _fresh(objects: Path) -> Iterator[tuple[int, Path]]:
+def _new_file(objects: Path) -> Iterator[tuple[int, Path]]:
     """Open a new file with the name by which `git prune` knows a killed writer's rest; removed at the block's end."""
     path = objects / f"tmp_obj_{secrets.token_hex(8)}"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, READ_ONLY)

@@ -90,14 +90,14 @@ class Mirror:
         A ref that cannot be written here stays behind until it is fetched; the push has happened all the same.
         """
         async with self.lock.held():
-            left = [one for one in moves if not await self._moved(one)]
+            left = [one for one in moves if not await self._move_ref(one)]
             orders = [f"update {one.ref} {one.new}" if one.new else f"delete {one.ref}" for one in left]
             stdin = "".join(f"option no-deref\n{order}\n" for order in orders).encode()
             finished = await self.git.run("update-ref", "--stdin", stdin=stdin, ok=range(256)) if left else None
         if finished is not None and finished.code != 0:
             log.info("refs_not_noted", outcome="skipped", code=finished.code)
 
-    async def _moved(self, move: RefUpdate) -> bool:
+    async def _move_ref(self, move: RefUpdate) -> bool:
         is_here = not move.new or await objects.peeled(self.git, move.new, "commit") is not None
         return is_here and await anyio.to_thread.run_sync(ref_files.move, self.git.git_dir, move.ref, move.new)
 

@@ -166,7 +166,7 @@ def write(note: Note, keys: Keyring) -> str:
     """Return the note as one line of JSON, signed and without secrets; `note.mac` is replaced."""
     content = _without_secrets(asdict(replace(note, mac="")), keys.outgoing)
     if content["proof"] is not None:
-        content["proof"] = _bounded(content["proof"])
+        content["proof"] = _limit_proof(content["proof"])
     ring = Keyring(keys.repository_id, keys.keys)  # no gate: a change to the whole would spoil its parts
     signed = ring.sign(_PURPOSE, note.issue, _body(content, mac=""))
     mark = comment_signatures.find(signed)
@@ -203,27 +203,27 @@ def _without_secrets(value: Any, gate: Gate) -> Any:
             return value
 
 
-def _bounded(proof: Mapping[str, Any]) -> dict[str, Any]:
+def _limit_proof(proof: Mapping[str, Any]) -> dict[str, Any]:
     """Return a proof with limited lists and texts, free of secrets already: a cut secret is not recognised."""
     small = dict(proof)
     for name in ("unnoticed", "removed_tests", "weak", "unstable", "pinned", "doubts", "remarks"):
-        texts = [one_line(text, PROOF_CHARS) for text in _first(proof[name])]
-        small[name] = [*texts, *_rest(proof[name])]
+        texts = [one_line(text, PROOF_CHARS) for text in _first_entries(proof[name])]
+        small[name] = [*texts, *_count_rest(proof[name])]
     left, changed = DIFFS_CHARS, []
-    for test in _first(proof["changed_tests"]):
+    for test in _first_entries(proof["changed_tests"]):
         diff = printable(test["diff"])[: min(DIFF_CHARS, left)]
         left -= len(diff)
         changed.append({**{name: one_line(test[name], PROOF_CHARS) for name in ("test", "what")}, "diff": diff})
-    more = [{"test": rest, "what": "not listed", "diff": ""} for rest in _rest(proof["changed_tests"])]
+    more = [{"test": rest, "what": "not listed", "diff": ""} for rest in _count_rest(proof["changed_tests"])]
     return small | {"changed_tests": [*changed, *more]}
 
 
-def _first(entries: Sequence[Any]) -> Sequence[Any]:
+def _first_entries(entries: Sequence[Any]) -> Sequence[Any]:
     return entries if len(entries) <= PROOF_ENTRIES else entries[: PROOF_ENTRIES - 1]
 
 
-def _rest(entries: Sequence[Any]) -> list[str]:
-    left = len(entries) - len(_first(entries))
+def _count_rest(entries: Sequence[Any]) -> list[str]:
+    left = len(entries) - len(_first_entries(entries))
     return [f"... and {left} more"] if left else []
 
 
@@ -261,11 +261,11 @@ class Notes:
 
     async def all(self, ref: str) -> dict[str, str]:
         """Return every note of a ref: commit id -> text; empty if the ref does not exist."""
-        listed = await self._listed(ref)
+        listed = await self._note_blobs(ref)
         texts = await objects.read(self._git, list(listed.values()))
         return {commit: (text or b"").decode("utf-8", "replace") for commit, text in zip(listed, texts, strict=True)}
 
-    async def _listed(self, ref: str) -> dict[str, str]:
+    async def _note_blobs(self, ref: str) -> dict[str, str]:
         """Return the blob of each commit that has a note."""
         tip = await objects.peeled(self._git, names.ref(ref), "commit")
         if tip is None:

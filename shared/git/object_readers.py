@@ -72,24 +72,24 @@ class ObjectReaders:
         """
         if any(len(name) > QUESTION_BYTES or b"\0" in name for name in question.names):
             return None
-        reader = self._of(git_dir, start)
+        reader = self._reader_of(git_dir, start)
         return None if reader is None else await reader.ask(question)
 
     async def leave(self, git_dir: Path) -> None:
         """End the reader of a directory that is about to be removed; returns when its process is gone."""
         if reader := self._open.pop(git_dir, None):
-            await _ended([reader])
+            await _end_readers([reader])
 
     async def close(self) -> None:
         """End all of them, for good."""
         self._most = 0
         readers, self._open = list(self._open.values()), {}
-        await _ended(readers)
+        await _end_readers(readers)
         if self._tasks:  # those that were let go of just now
             with anyio.CancelScope(shield=True):
                 await asyncio.wait(self._tasks)
 
-    def _of(self, git_dir: Path, start: Start) -> _Reader | None:
+    def _reader_of(self, git_dir: Path, start: Start) -> _Reader | None:
         """Return the reader of the present directory; None if there is no directory, or no room for a reader."""
         self._open = {place: one for place, one in self._open.items() if one.is_open}
         made, known = standing(git_dir), self._open.pop(git_dir, None)
@@ -112,7 +112,7 @@ class ObjectReaders:
         return len(self._open) < self._most
 
 
-async def _ended(readers: Sequence[_Reader]) -> None:
+async def _end_readers(readers: Sequence[_Reader]) -> None:
     for reader in readers:
         reader.shut()
     if readers:
@@ -198,7 +198,7 @@ class _Talk:
             if patience.cancelled_caught:
                 return
             try:
-                found = await self._answered(question)
+                found = await self._answer(question)
             except TooMuchOutput as error:
                 if not answer.done():
                     answer.set_exception(error)
@@ -206,11 +206,11 @@ class _Talk:
             if not answer.done():
                 answer.set_result(found)
 
-    async def _answered(self, question: Question) -> bytes:
+    async def _answer(self, question: Question) -> bytes:
         headers: list[bytes] = []
         for some in _portions(question.names):
             await self._send(b"info", some)
-            headers += [await self._line(name + b" missing") for name in some]
+            headers += [await self._read_line(name + b" missing") for name in some]
         sizes = {match[1]: int(match[2]) for line in headers if (match := _FOUND.fullmatch(line))}
         whole = sum(sizes.get(line.partition(b" ")[0], -1) + 1 for line in headers) if question.contents else 0
         if sum(len(line) + 1 for line in headers) + whole > question.cap:
@@ -228,7 +228,7 @@ class _Talk:
             for line in some:
                 output += line + b"\n"
                 if (oid := line.partition(b" ")[0]) in sizes:
-                    if await self._line(b"") != line:
+                    if await self._read_line(b"") != line:
                         raise ValueError("another object than was asked for")
                     output += await self._from.receive_exactly(sizes[oid] + 1)
         return bytes(output)
@@ -236,7 +236,7 @@ class _Talk:
     async def _send(self, verb: bytes, names: Sequence[bytes]) -> None:
         await self._to.send(b"".join(verb + b" " + name + b"\0" for name in names))
 
-    async def _line(self, missing: bytes) -> bytes:
+    async def _read_line(self, missing: bytes) -> bytes:
         """Return the first line of an answer; a missing name may take more lines, because it is repeated whole."""
         line = await self._from.receive_until(b"\n", LINE_BYTES)
         if _FOUND.fullmatch(line):

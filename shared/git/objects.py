@@ -15,17 +15,17 @@ async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
 
     All together at most 16 MiB; raises `TooMuchOutput` above that.
     """
-    asked = [revision.encode("utf-8", "surrogateescape") for revision in revisions if _askable(revision)]
+    asked = [revision.encode("utf-8", "surrogateescape") for revision in revisions if _is_askable(revision)]
     if not asked:
         return (None,) * len(revisions)
     settles = names.are_oids(*(revision.partition(":")[0] for revision in revisions))
     finished = await git.objects(asked, contents=True, settles=settles)
-    found = dict(zip(asked, _found(finished.stdout, asked), strict=True))
+    found = dict(zip(asked, _parse_objects(finished.stdout, asked), strict=True))
     each = [found.get(revision.encode("utf-8", "surrogateescape")) for revision in revisions]
     return tuple(one[1] if one is not None and one[0] == b"blob" else None for one in each)
 
 
-def _askable(revision: str) -> bool:
+def _is_askable(revision: str) -> bool:
     """Return whether git can be asked: it ends at a path relative to a work tree, which these never are."""
     return not revision.partition(":")[2].startswith(("./", "../")) and "\0" not in revision
 
@@ -33,10 +33,10 @@ def _askable(revision: str) -> bool:
 async def whole(git: Git, oids: Sequence[str]) -> list[tuple[bytes, bytes] | None]:
     """Return kind and content of each object, at least one; None for one that is not here. `TooMuchOutput`."""
     asked = [names.oid(oid).encode() for oid in oids]
-    return _found((await git.objects(asked, contents=True, settles=True)).stdout, asked)
+    return _parse_objects((await git.objects(asked, contents=True, settles=True)).stdout, asked)
 
 
-def _found(output: bytes, object_names: Sequence[bytes]) -> list[tuple[bytes, bytes] | None]:
+def _parse_objects(output: bytes, object_names: Sequence[bytes]) -> list[tuple[bytes, bytes] | None]:
     """Return kind and content of each."""
     found: list[tuple[bytes, bytes] | None] = []
     at = 0

@@ -109,7 +109,7 @@ class PatchRefused(Blocked):
 
 def judge(changes: Sequence[PathChange], *, policy: Policy) -> tuple[PatchRefusal, ...]:
     """Return every reason not to publish `changes`, in their order; empty if they may be published."""
-    return (*(refusal for change in changes for refusal in _of(change, policy)), *_of_all(changes, policy))
+    return (*(refusal for change in changes for refusal in _refusals_of(change, policy)), *_of_all(changes, policy))
 
 
 def flagged(changes: Iterable[PathChange], *, policy: Policy) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def matches(path: str, patterns: tuple[str, ...]) -> bool:
     `name*` means a file of that name in any directory, `dir/**` everything below a directory of that
     name anywhere, anything else with a slash the whole path.
     """
-    meant, folded = _compiled(patterns), path.casefold()
+    meant, folded = _compile(patterns), path.casefold()
     parts = PurePosixPath(folded).parts
     if meant.names and meant.names.match(parts[-1] if parts else ""):
         return True
@@ -143,7 +143,7 @@ class _Compiled:
 
 
 @lru_cache(maxsize=64)
-def _compiled(patterns: tuple[str, ...]) -> _Compiled:
+def _compile(patterns: tuple[str, ...]) -> _Compiled:
     folded = [pattern.casefold() for pattern in patterns]
     directories = [pattern[:-3] for pattern in folded if pattern.endswith("/**")]
     others = [pattern for pattern in folded if not pattern.endswith("/**")]
@@ -160,7 +160,7 @@ def names_git_directory(path: str) -> bool:
     return any(_plain(part) == ".git" or re.fullmatch(r"git~\d", _plain(part)) for part in re.split(r"[/\\]", path))
 
 
-def _of(change: PathChange, policy: Policy) -> Iterator[PatchRefusal]:
+def _refusals_of(change: PathChange, policy: Policy) -> Iterator[PatchRefusal]:
     yield from (PatchRefusal(change.path, sentence) for sentence in _of_path(change.path, policy))
     yield from (PatchRefusal(change.path, sentence) for sentence in _of_content(change, policy))
 

@@ -120,7 +120,7 @@ def _write(target: Path, found: PlainTree) -> None:
         for depth in range(len(parts)):
             inside.setdefault(parts[: depth + 1], [])
         inside[parts].append((file, content))
-    with _entered(target) as top:
+    with _enter(target) as top:
         for parts in sorted(inside):
             if parts:
                 with _below(top, parts[:-1]) as folder:
@@ -141,7 +141,7 @@ def _make(file: TreeFile, content: bytes, folder: int) -> None:
 
 
 @contextmanager
-def _entered(place: Path | str, above: int | None = None) -> Iterator[int]:
+def _enter(place: Path | str, above: int | None = None) -> Iterator[int]:
     descriptor = os.open(place, _DIRECTORY, dir_fd=above)
     try:
         yield descriptor
@@ -155,5 +155,5 @@ def _below(top: int, parts: Sequence[str]) -> Iterator[int]:
     with ExitStack() as entered:
         here = top
         for part in parts:
-            here = entered.enter_context(_entered(part, here))
+            here = entered.enter_context(_enter(part, here))
         yield here

@@ -136,10 +136,10 @@ async def leaks(git: Git, changes: Sequence[PathChange], tree: str, outgoing: Ou
     read = {change.path: content or b"" for change, content in zip(binary, contents, strict=True)}
     if sum(len(change.added_text) or change.size for change in changes) > SCANNED_BYTES:
         return (PatchRefusal("", f"More than {SCANNED_BYTES} bytes cannot be searched for secrets."),)
-    return await anyio.to_thread.run_sync(lambda: tuple(_found(changes, read, outgoing)))
+    return await anyio.to_thread.run_sync(lambda: tuple(_find_leaks(changes, read, outgoing)))
 
 
-def _found(changes: Iterable[PathChange], read: dict[str, bytes], outgoing: Outgoing) -> Iterator[PatchRefusal]:
+def _find_leaks(changes: Iterable[PathChange], read: dict[str, bytes], outgoing: Outgoing) -> Iterator[PatchRefusal]:
     for change in changes:
         if kind := outgoing.leak(change.path):
             yield PatchRefusal("", f"The name of a file holds {kind}.")

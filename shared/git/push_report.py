@@ -47,10 +47,10 @@ def moved(finished: Finished) -> bool:
     reasons = [_reason(summary) for summary in rejected]
     if any(_NO_REPLY.search(reason) for reason in reasons):
         raise UnknownOutcome(_sentence(reasons, output))
-    return _refused(reasons, output)
+    return _judge_refusal(reasons, output)
 
 
-def _refused(reasons: list[str], output: str) -> bool:
+def _judge_refusal(reasons: list[str], output: str) -> bool:
     foreign = [reason for reason in reasons if not (_LEASE.search(reason) or _ATOMIC.search(reason))]
     if not foreign and not _NAME_TAKEN.search(output):
         return False

@@ -39,7 +39,7 @@ def below(git_dir: Path, prefix: str) -> dict[str, str] | None:
                     return None
                 found[path.removeprefix(top)] = line[1]
         # Last, because packing names a ref there before its file goes.
-        return {ref: oid for ref, oid in _packed(git_dir).items() if ref.startswith(prefix)} | found
+        return {ref: oid for ref, oid in _packed_refs(git_dir).items() if ref.startswith(prefix)} | found
     except (OSError, ValueError):
         return None
 
@@ -51,7 +51,7 @@ def tip(git_dir: Path, ref: str) -> str | None:
     try:
         line = LINE.fullmatch((git_dir / names.ref(ref)).read_text(encoding="ascii"))
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return _packed(git_dir).get(ref, "")
+        return _packed_refs(git_dir).get(ref, "")
     except (OSError, ValueError):
         return None
     return None if line is None else line[1]
@@ -68,21 +68,21 @@ def move(git_dir: Path, ref: str, new: str, expected: str | None = None) -> bool
         return False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(path) as lock:
-            if not _may_be(git_dir, ref, path, expected):
+        with _lock_file(path) as lock:
+            if not _may_move(git_dir, ref, path, expected):
                 return False
             if not new:
-                return _deleted(git_dir, ref, path)
+                return _delete_loose(git_dir, ref, path)
             lock.fill(f"{names.oid(new)}\n")
     except (OSError, ValueError):
         return False
     return True
 
 
-def _deleted(git_dir: Path, ref: str, path: Path) -> bool:
+def _delete_loose(git_dir: Path, ref: str, path: Path) -> bool:
     """Delete a loose ref while nobody may pack: packing reads a ref long before it names it as packed."""
-    with _locked(git_dir / "packed-refs"):
-        if ref in _packed(git_dir):
+    with _lock_file(git_dir / "packed-refs"):
+        if ref in _packed_refs(git_dir):
             return False
         path.unlink(missing_ok=True)
     return True
@@ -107,7 +107,7 @@ class _Lock:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[_Lock]:
+def _lock_file(path: Path) -> Iterator[_Lock]:
     """Hold the lock on a file; raises `OSError` if another process does, whose lock stays."""
     place = path.with_name(f"{path.name}.lock")
     lock = _Lock(path, place, os.open(place, _NEW, 0o666))
@@ -119,9 +119,9 @@ def _locked(path: Path) -> Iterator[_Lock]:
             place.unlink(missing_ok=True)
 
 
-def _may_be(git_dir: Path, ref: str, path: Path, expected: str | None) -> bool:
+def _may_move(git_dir: Path, ref: str, path: Path, expected: str | None) -> bool:
     """Return whether the locked ref is a plain one, or can be one, and has the expected value."""
-    packed = _packed(git_dir)
+    packed = _packed_refs(git_dir)
     if path.exists():
         line = LINE.fullmatch(path.read_text(encoding="ascii"))
         if line is None:
@@ -134,7 +134,7 @@ def _may_be(git_dir: Path, ref: str, path: Path, expected: str | None) -> bool:
     return is_free and expected in {None, now}
 
 
-def _packed(git_dir: Path) -> dict[str, str]:
+def _packed_refs(git_dir: Path) -> dict[str, str]:
     try:
         text = (git_dir / "packed-refs").read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:

@@ -26,7 +26,7 @@ class RefTip(NamedTuple):
 
 async def below(git: Git, prefix: str) -> tuple[RefTip, ...]:
     """Return all refs that begin with `prefix`, which ends with a slash, by their names. Raises `CommandFailed`."""
-    found = await _read(git, prefix) if git.has_readers else None
+    found = await _read_tips(git, prefix) if git.has_readers else None
     if found is not None:
         return found
     layout = "--format=%(refname)%00%(objectname)%00%(authoremail)%00%(contents)%00"
@@ -37,8 +37,8 @@ async def below(git: Git, prefix: str) -> tuple[RefTip, ...]:
     )
 
 
-async def _read(git: Git, prefix: str) -> tuple[RefTip, ...] | None:
-    refs = await anyio.to_thread.run_sync(_sorted, git.git_dir, prefix)
+async def _read_tips(git: Git, prefix: str) -> tuple[RefTip, ...] | None:
+    refs = await anyio.to_thread.run_sync(_sorted_refs, git.git_dir, prefix)
     found: list[RefTip] = []
     while refs is not None and len(found) < len(refs):
         some = refs[len(found) : len(found) + READ_AT_ONCE]
@@ -54,6 +54,6 @@ async def _read(git: Git, prefix: str) -> tuple[RefTip, ...] | None:
     return None if refs is None else tuple(found)
 
 
-def _sorted(git_dir: Path, prefix: str) -> list[tuple[str, str]] | None:
+def _sorted_refs(git_dir: Path, prefix: str) -> list[tuple[str, str]] | None:
     refs = ref_files.below(git_dir, prefix)
     return None if refs is None else sorted(refs.items(), key=lambda one: one[0].encode("utf-8", "surrogateescape"))

@@ -86,7 +86,7 @@ class Comments:
         try:
             with self._unanswered.sending(number, body) if is_notice else nullcontext():
                 reply = await self._github.write("POST", f"{self._path}/{number}/comments", {"body": body}, permit)
-                return self._written(reply)
+                return self._remember_written(reply)
         except UnknownOutcome:
             self._threads.forget(number)
             raise
@@ -100,7 +100,7 @@ class Comments:
         except NotFound:
             self._threads.gone(id)
             return None
-        return self._written(reply)
+        return self._remember_written(reply)
 
     async def delete(self, id: int, permit: WritePermit) -> None:
         """Delete a comment; one that no longer exists is fine."""
@@ -112,7 +112,7 @@ class Comments:
         took = timedelta(seconds=self._github.clock.boot() - began)
         self._threads.read(number, comments, since=since, boot=began, at=self._github.server_time - took)
 
-    def _written(self, reply: Any) -> Comment:
+    def _remember_written(self, reply: Any) -> Comment:
         comment = wire.reply(wire.comment, reply)
         self._threads.wrote(comment)
         return comment

@@ -160,11 +160,11 @@ class Fresh:
 
     def know(self, thing: Thing, seconds: float = KNOWN_SECONDS) -> None:
         """Note that the thing exists, even if GitHub does not show it, for so many seconds."""
-        _put(self._known, thing, max(self._clock.boot() + seconds, self._known.get(thing, 0.0)))
+        _put_newest(self._known, thing, max(self._clock.boot() + seconds, self._known.get(thing, 0.0)))
 
     def admit(self, method: str, path: str, body: Any) -> None:
         """Raise `NotShown` while it is too early to make this call again."""
-        for _, thing in _named(method, path, body) if self._late else ():
+        for _, thing in _named_things(method, path, body) if self._late else ():
             late = self._late.get((method, path, thing))
             if late is not None and self._clock.boot() < late.next:
                 raise NotShown(str(thing), late.next - self._clock.boot())
@@ -172,7 +172,7 @@ class Fresh:
     def refused(self, method: str, path: str, body: Any, status: int, error: EngineError) -> NotShown | None:
         """Return `NotShown` if a refusal names something that exists; None if the refusal counts."""
         said = str(error).casefold()
-        for refusal, thing in _named(method, path, body):
+        for refusal, thing in _named_things(method, path, body):
             words = refusal.says.get(status)
             if words is None or (words and not any(word in said for word in words)):
                 continue
@@ -184,7 +184,7 @@ class Fresh:
     def answered(self, method: str, path: str, body: Any, reply: Any) -> None:
         """Note that a call was carried out: the things that it names are there, and those that it made are known."""
         if self._late or method == "DELETE":
-            for _, thing in _named(method, path, body):
+            for _, thing in _named_things(method, path, body):
                 self._late.pop((method, path, thing), None)
                 if method == "DELETE":
                     self._forget(thing)
@@ -201,18 +201,18 @@ class Fresh:
             return None
         pause = PAUSES_SECONDS[min(late.refusals, len(PAUSES_SECONDS) - 1)]
         late.refusals, late.next = late.refusals + 1, now + pause
-        _put(self._late, call, late)
+        _put_newest(self._late, call, late)
         return NotShown(str(thing), pause)
 
     def lacking(self, path: str, entries: Iterable[Any], since: datetime | None = None) -> NotShown | None:
         """Return `NotShown` if a whole list of `path`, or all of it from `since` on, lacks an entry of ours."""
         root, rest = _split(path)
-        if not self._listed or not (wanted := self._wanted(root + rest, since)):
+        if not self._listed or not (wanted := self._expected_ids(root + rest, since)):
             return None
         lacks = wanted.difference(one.get("id") for one in entries if isinstance(one, Mapping))
         return NotShown(f"{rest.lstrip('/')} {min(lacks)}", PAUSES_SECONDS[0]) if lacks else None
 
-    def _wanted(self, path: str, since: datetime | None) -> set[int]:
+    def _expected_ids(self, path: str, since: datetime | None) -> set[int]:
         now = self._clock.boot()
         ours = {id: one for (where, id), one in self._listed.items() if where == path and now < one.until}
         return {id for id, one in ours.items() if since is None or (one.at is not None and one.at >= since)}
@@ -234,10 +234,10 @@ class Fresh:
                     self.know(Thing(root, creation.kind, str(name)), creation.seconds)
                     if "list" in match.groupdict() and isinstance(name, int):
                         entry = _Entry(self._clock.boot() + creation.seconds, _made_at(reply))
-                        _put(self._listed, (root + match["list"], name), entry)
+                        _put_newest(self._listed, (root + match["list"], name), entry)
 
 
-def _named(method: str, path: str, body: Any) -> Iterator[tuple[NotThereYet, Thing]]:
+def _named_things(method: str, path: str, body: Any) -> Iterator[tuple[NotThereYet, Thing]]:
     """Yield the rows that fit a call, each with the thing that the call names."""
     root, rest = _split(path)
     for refusal in REFUSALS:
@@ -261,7 +261,7 @@ def _split(path: str) -> tuple[str, str]:
     return ("", path) if root is None else (root.group().casefold(), path[root.end() :])
 
 
-def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:
+def _put_newest(kept: OrderedDict[K, V], key: K, value: V) -> None:
     kept[key] = value
     kept.move_to_end(key)
     while len(kept) > MOST:

@@ -40,32 +40,32 @@ class Issues:
         only the lines and files that name other things, see `listing.brief`.
         """
         found = await self._github.changed(self._recent, listing.issues)
-        return None if found is None else self._shown(found)
+        return None if found is None else self._note_shown(found)
 
     async def open(self) -> tuple[Issue, ...]:
         """Return all open items, oldest first. May be stale: read the single issue to act."""
         params = {"state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
-        return self._shown({issue.number: issue for issue in found}.values())
+        return self._note_shown({issue.number: issue for issue in found}.values())
 
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         """Return the open items that carry a label, oldest first. May be stale: read the single issue to act."""
         # By creation, because an order by update shifts items between pages while they are read.
         params = {"labels": label, "state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
-        return self._shown({issue.number: issue for issue in found}.values())
+        return self._note_shown({issue.number: issue for issue in found}.values())
 
     async def assigned(self, login: str) -> tuple[Issue, ...]:
         """Return the open items assigned to `login`, oldest first. May be stale: read the single issue to act."""
         params = {"assignee": login, "state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
-        return self._shown({issue.number: issue for issue in found}.values())
+        return self._note_shown({issue.number: issue for issue in found}.values())
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
         """Return the items that an account created and that changed at or after `since`, open or not, oldest first."""
         params = {"creator": login, "state": "all", "since": since, "sort": "created", "direction": "asc"}
         found = await self._github.pages(self._path, **params)
-        return self._shown({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
+        return self._note_shown({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
 
     async def issue(self, number: int) -> Issue:
         """Return one item as it is now; raises `Gone` if it was deleted or transferred."""
@@ -80,7 +80,7 @@ class Issues:
             self._github.know(self._root, ITEM, number)
         return await self.issue(number)
 
-    def _shown(self, listed: Iterable[Issue]) -> tuple[Issue, ...]:
+    def _note_shown(self, listed: Iterable[Issue]) -> tuple[Issue, ...]:
         """Note that listed items exist, even if the next replica does not show them yet; return them."""
         found = tuple(listed)
         for one in found:

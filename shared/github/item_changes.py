@@ -108,8 +108,10 @@ class ItemChanges:
                 self._listed, self._refused_until = False, self._github.clock.boot() + REFUSED_SECONDS
             return None
         self._missed = False
-        shown = wire.reply(lambda value: tuple(_shown(value["data"], place) for place in range(len(changes))), reply)
-        if renamed := _renamed(changes, shown):
+        shown = wire.reply(
+            lambda value: tuple(_labels_shown(value["data"], place) for place in range(len(changes))), reply
+        )
+        if renamed := _renamed_labels(changes, shown):
             log.info("labels_renamed", outcome="retrying", labels=renamed)
             self._github.ids.forget_labels(self._root)
             self._listed = False
@@ -204,14 +206,14 @@ async def refusal(github: GitHub, permit: WritePermit) -> str:
     return ""
 
 
-def _shown(data: Any, place: int) -> tuple[Names, Names]:
+def _labels_shown(data: Any, place: int) -> tuple[Names, Names]:
     """Read the labels after adding and at the end: GitHub carries out and answers a mutation's parts in order."""
     on, off = data.get(f"on{place}"), data.get(f"off{place}")
     left = _names(off or on)
     return (_names(on), left) if on else (left, left)
 
 
-def _renamed(changes: Sequence[ItemChange], shown: Sequence[tuple[Names, Names]]) -> tuple[str, ...]:
+def _renamed_labels(changes: Sequence[ItemChange], shown: Sequence[tuple[Names, Names]]) -> tuple[str, ...]:
     """Return the labels added by id that were renamed meanwhile: their old names are still missing."""
     return tuple(
         name

@@ -81,14 +81,14 @@ class KeptAnswers:
             connection.execute(_USED, (self._clock.now(), self._who, url))
             return KeptAnswer(found[0], zlib.decompress(found[2]), found[1])
 
-        return self._carried_out(read)
+        return self._in_transaction(read)
 
     def keep(self, url: str, answer: KeptAnswer) -> None:
         """Keep an answer in the place of an older one, unless it has no ETag or is too large."""
         if not answer.etag or len(answer.body) > MAX_BYTES:
             return
         row = (self._who, url, answer.etag, answer.next, zlib.compress(answer.body, 1), self._clock.now())
-        self._carried_out(lambda connection: connection.execute(_KEEP, row))
+        self._in_transaction(lambda connection: connection.execute(_KEEP, row))
 
     def close(self) -> None:
         """Close the file."""
@@ -96,14 +96,14 @@ class KeptAnswers:
             connection, self._open = self._open, None
             connection.close()
 
-    def _carried_out(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+    def _in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Return the result of `work`, in a transaction of its own; None if the file cannot be used, or not now."""
         if not self._usable:
             return None
         import sqlite3
 
         try:
-            connection = self._open = self._open or self._opened()
+            connection = self._open = self._open or self._open_file()
             with connection:
                 return work(connection)
         except (sqlite3.Error, OSError, zlib.error) as error:
@@ -111,7 +111,7 @@ class KeptAnswers:
                 self._give_up(error)
             return None
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_file(self) -> sqlite3.Connection:
         import sqlite3
 
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

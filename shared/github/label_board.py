@@ -104,7 +104,7 @@ class LabelBoard:
             elif alone is not None:
                 added, current = alone[0]
             else:
-                added = current = await self._current(one.number, change.on, one.known, permit)
+                added = current = await self._current_labels(one.number, change.on, one.known, permit)
             if change.on and one.instead_of and one.instead_of.casefold() not in folded(added):
                 unwanted = folded([self._names.of(one.stage)])
             for name in self._names.engine_labels(
@@ -158,7 +158,7 @@ class LabelBoard:
     async def defined(self) -> tuple[str, ...]:
         """Return the engine's labels that the repository defines, as they are spelled there."""
         ours = folded(self._looks()) - {self._names.story.casefold()}
-        return tuple(name for name in await self._defined() if name.casefold() in ours)
+        return tuple(name for name in await self._defined_labels() if name.casefold() in ours)
 
     async def undefine(self, names: Collection[str], permit: OperatorPermit) -> None:
         """Remove labels from the repository, and so from every item that carries them; gone already is fine."""
@@ -168,12 +168,12 @@ class LabelBoard:
 
     async def missing(self) -> tuple[str, ...]:
         """Return the engine's labels that the repository does not define."""
-        existing = folded(await self._defined())
+        existing = folded(await self._defined_labels())
         return tuple(name for name in self._looks() if name.casefold() not in existing)
 
     async def outdated_looks(self) -> tuple[str, ...]:
         """Return the engine's labels that are defined with another colour or description than its own."""
-        defined = {name.casefold(): look for name, look in (await self._defined()).items()}
+        defined = {name.casefold(): look for name, look in (await self._defined_labels()).items()}
         looks = self._looks()
         return tuple(name for name in looks if defined.get(name.casefold(), looks[name]) != looks[name])
 
@@ -200,10 +200,10 @@ class LabelBoard:
         colour, description = self._looks()[name]
         return {"color": colour, "description": description}
 
-    async def _defined(self) -> dict[str, tuple[str, str]]:
+    async def _defined_labels(self) -> dict[str, tuple[str, str]]:
         return dict(wire.each(wire.label_look, await self._github.pages(f"{self._path}/labels")))
 
-    async def _current(
+    async def _current_labels(
         self, number: int, missing: Collection[str], known: frozenset[str] | None, permit: WritePermit
     ) -> frozenset[str]:
         if missing:

@@ -75,17 +75,17 @@ class Reads:
         if limited is not None:
             return limited
         refusal = failure(self.name(call), error)
-        return self.fresh.refused(*self._asked(call), answer.status, refusal) or refusal
+        return self.fresh.refused(*self._call_facts(call), answer.status, refusal) or refusal
 
     def admit(self, call: ApiRequest, *, urgent: bool) -> None:
         """Raise `Limited` or `NotShown` for a call that would only be refused now."""
         self._transport.limits.admit(urgent=urgent)
-        self.fresh.admit(*self._asked(call))
+        self.fresh.admit(*self._call_facts(call))
 
     def answered(self, call: ApiRequest, reply: Any = None) -> None:
         """Note that a call was carried out."""
         self._transport.limits.succeeded()
-        self.fresh.answered(*self._asked(call), reply)
+        self.fresh.answered(*self._call_facts(call), reply)
 
     def name(self, call: ApiRequest) -> str:
         """Return a call in words, for errors."""
@@ -140,14 +140,14 @@ class Reads:
             await self.learn(call, answer)
             return await self._text_once(path, accept)
         if answer.status == 302:
-            answer = await self._downloaded(call, self._root.download(answer.headers.get("location", "")))
+            answer = await self._download(call, self._root.download(answer.headers.get("location", "")))
         elif answer.status != 200:
             self._check(call, answer)
         if answer.headers.get("content-type", "").startswith("text/html"):
             raise Transient(f"GitHub answered {self.name(call)} with a web page")
         return answer.body.decode("utf-8", "replace")
 
-    async def _downloaded(self, call: ApiRequest, url: str) -> Response:
+    async def _download(self, call: ApiRequest, url: str) -> Response:
         """Download a signed URL; its host is not GitHub's API and its limits are not ours."""
         answer = await self._transport.download_elsewhere(url)
         if answer.status in {404, 410}:
@@ -173,7 +173,7 @@ class Reads:
         self.answered(call)
         return value
 
-    def _asked(self, call: ApiRequest) -> tuple[str, str, Any]:
+    def _call_facts(self, call: ApiRequest) -> tuple[str, str, Any]:
         return call.method, self._root.path(call.url), call.payload
 
     async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:

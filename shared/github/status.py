@@ -93,7 +93,7 @@ class StatusBoard:
 
         The holder's comment exists since its claim. Raises `Lost`, `Transient`, `Blocked`.
         """
-        held = self._held(number, permit)
+        held = self._lease_for(number, permit)
         if held is not None:
             await self._show_held(number, status, held)
             return
@@ -113,7 +113,7 @@ class StatusBoard:
         record = status_record.read_record(held.words.details)
         for _, its in twins:
             record = status_record.merged(status_record.read_record(its.words.details), record)
-        await self._tell(held, await self._words(number, record, status, thread))
+        await self._tell_lock(held, await self._words(number, record, status, thread))
         for twin, _ in twins:
             with suppress(NotAllowed):  # another account's, which may be its own alone to delete
                 await self._comments.delete(twin.id, held)
@@ -129,7 +129,7 @@ class StatusBoard:
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         """Call `show`, but only if a comment exists already: for news that GitHub itself shows to people."""
-        if self._held(number, permit) is not None or await self._find(number) is not None:
+        if self._lease_for(number, permit) is not None or await self._find(number) is not None:
             await self.show(number, status, permit)
 
     async def note(
@@ -145,7 +145,7 @@ class StatusBoard:
         Ignored comments alone are no reason to post one. Raises `Transient`, `Blocked`.
         """
         new = {"commands": commands, "ignored": ignored}
-        held = self._held(number, permit)
+        held = self._lease_for(number, permit)
         found = await self._find(number) if held is None else None
         before = held.words if held is not None else found[1].words if found is not None else None
         if before is None:
@@ -157,7 +157,7 @@ class StatusBoard:
             return
         words = _with_data(before, data)
         if held is not None:
-            await self._tell(held, words)
+            await self._tell_lock(held, words)
         elif found is not None:
             await self._edit(number, *found, words, permit)
 
@@ -176,7 +176,7 @@ class StatusBoard:
         found = await self._find(number)
         return {} if found is None else _data(found[1].words)
 
-    def _held(self, number: int, permit: WritePermit) -> Held | None:
+    def _lease_for(self, number: int, permit: WritePermit) -> Held | None:
         """Return the lease under which this process writes this thread's comment; None if there is none."""
         key = ItemKey(self._role, number)
         if isinstance(permit, Held) and permit.fence.key == key:
@@ -184,7 +184,7 @@ class StatusBoard:
         held = self._holding.get(key)
         return held if held is not None and not held.lost else None
 
-    async def _tell(self, held: Held, words: Words) -> None:
+    async def _tell_lock(self, held: Held, words: Words) -> None:
         if not held.ack.id:
             log.info("status_not_shown", outcome="skipped", lock=held.fence.key.ref)
         elif held.posted_words is None or _content(held.posted_words) != _content(words):

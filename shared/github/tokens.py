@@ -147,7 +147,7 @@ class Installation:
         """Return the token to use now. Raises `Misconfigured`, `Unauthorized` or `Transient`."""
         async with self._one_at_a_time:
             if self._known is None or self._app.server_time >= self._known[1]:
-                self._known = await self._made()
+                self._known = await self._make_token()
                 self._made_at = self._app.clock.boot()
             return self._known[0]
 
@@ -157,7 +157,7 @@ class Installation:
         if repository not in self._left_out:
             return
         number = await self._number(repository)
-        if number is None or not await self._granted(number, repository):
+        if number is None or not await self._is_granted(number, repository):
             raise Misconfigured(_not_installed(repository))
         self._known = None
         await self()
@@ -179,16 +179,16 @@ class Installation:
         self._known, self._doubted_at = None, None
         return doubted_at is None or now - doubted_at > SPREADING_SECONDS
 
-    async def _made(self) -> tuple[str, datetime]:
+    async def _make_token(self) -> tuple[str, datetime]:
         """Make a new token; return it with the server time from which another one is wanted."""
         number, names = await self._installation()
-        made = await self._asked(number, names)
+        made = await self._request_token(number, names)
         if made is None:  # one request for each name, and one more only for those that do not show why
             names = [name for name in names if await self._number(name) is not None]
-            made = await self._asked(number, names)
+            made = await self._request_token(number, names)
         if made is None:
-            names = [name for name in names if await self._granted(number, name)]
-            made = await self._asked(number, names)
+            names = [name for name in names if await self._is_granted(number, name)]
+            made = await self._request_token(number, names)
         if made is None:
             raise Misconfigured(_not_installed(self._repositories[0]))
         self._leave_out(frozenset(self._repositories).difference(names))
@@ -210,7 +210,7 @@ class Installation:
         except NotFound:
             return None
 
-    async def _asked(self, number: int, names: Sequence[str]) -> tuple[str, datetime] | None:
+    async def _request_token(self, number: int, names: Sequence[str]) -> tuple[str, datetime] | None:
         """Return a token for these repositories and its expiry; None if GitHub cannot reach one of them by its name."""
         if not names:
             return None
@@ -223,9 +223,9 @@ class Installation:
             return None
         return wire.read(_token, reply)
 
-    async def _granted(self, number: int, name: str) -> bool:
+    async def _is_granted(self, number: int, name: str) -> bool:
         """Return whether there is a token for this one alone: a renamed one answers, but not to its old name."""
-        return await self._asked(number, [name]) is not None
+        return await self._request_token(number, [name]) is not None
 
     def _leave_out(self, names: frozenset[str]) -> None:
         if names - self._left_out:

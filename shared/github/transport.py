@@ -135,23 +135,23 @@ class Transport(GitHubAPI):
             admit()
             return Response(*await self._request(call.method, call.url, headers, body))
 
-        return await self._signed(call, send)
+        return await self._send_signed(call, send)
 
     async def download(self, call: ApiRequest, admit: Callable[[], None]) -> Response:
         """Send as `exchange` for a text of any size; return the last `TEXT_CAP` bytes."""
 
         async def send(headers: dict[str, str]) -> Response:
             admit()
-            async with self._opened(call.method, call.url, headers, patience=_DOWNLOAD) as response:
+            async with self._open_request(call.method, call.url, headers, patience=_DOWNLOAD) as response:
                 self._note(response.headers)
                 return Response(response.status, response.headers, await _tail(response))
 
-        return await self._signed(call, send)
+        return await self._send_signed(call, send)
 
     async def download_elsewhere(self, url: str) -> Response:
         """Read a signed URL that GitHub handed out, without showing it our token."""
         headers = {"user-agent": self.requester}
-        async with self._opened("GET", url, headers, patience=_DOWNLOAD) as response:
+        async with self._open_request("GET", url, headers, patience=_DOWNLOAD) as response:
             return Response(response.status, response.headers, await _tail(response))
 
     async def beginning_elsewhere(self, url: str, most_bytes: int) -> Response:
@@ -159,14 +159,14 @@ class Transport(GitHubAPI):
 
         Of a body longer than `most_bytes` one byte more comes back, which shows that it was longer.
         """
-        async with self._opened("GET", url, {"user-agent": self.requester}, patience=_DOWNLOAD) as response:
+        async with self._open_request("GET", url, {"user-agent": self.requester}, patience=_DOWNLOAD) as response:
             return Response(response.status, response.headers, await _head(response, most_bytes + 1))
 
     async def sleep(self, seconds: float) -> None:
         """Wait for `seconds`."""
         await self.clock.sleep(seconds)
 
-    async def _signed(self, call: ApiRequest, send: Callable[[dict[str, str]], Awaitable[Response]]) -> Response:
+    async def _send_signed(self, call: ApiRequest, send: Callable[[dict[str, str]], Awaitable[Response]]) -> Response:
         """Send with the token; again if it is refused and its source sees hope: a 401 has done nothing.
 
         Raises `Unauthorized`, without sending anything while the token is known to be refused.
@@ -209,7 +209,7 @@ class Transport(GitHubAPI):
     async def _request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
     ) -> tuple[int, Mapping[str, str], bytes]:
-        async with self._opened(method, url, headers, body=body, patience=self.timeout) as response:
+        async with self._open_request(method, url, headers, body=body, patience=self.timeout) as response:
             self._note(response.headers)
             return response.status, response.headers, await response.read()
 
@@ -220,7 +220,7 @@ class Transport(GitHubAPI):
             self.scopes = frozenset(word.strip() for word in headers["x-oauth-scopes"].split(",") if word.strip())
 
     @asynccontextmanager
-    async def _opened(
+    async def _open_request(
         self, method: str, url: str, headers: Mapping[str, str], *, patience: aiohttp.ClientTimeout, body: bytes = b""
     ) -> AsyncIterator[ClientResponse]:
         try:
@@ -231,7 +231,7 @@ class Transport(GitHubAPI):
                 data=body or None,
                 timeout=patience,
                 allow_redirects=False,
-                middlewares=(_once,),
+                middlewares=(_send_once,),
             ) as response:
                 yield response
         except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError) as error:
@@ -240,7 +240,7 @@ class Transport(GitHubAPI):
             raise _broken(method, error) from error
 
 
-async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
+async def _send_once(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
     """Stop aiohttp from sending a PUT or DELETE again if the connection broke after the first."""
     try:
         return await handler(request)

@@ -15,7 +15,7 @@ from shared.github.errors import NotShown
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.text import comment_signatures
 
-_What = tuple[int, str]
+_CommentKey = tuple[int, str]
 """The thread, and the mark or text of a comment that stands in it once."""
 
 _BY_TEXT = frozenset({"mac", "rev", "sum"})
@@ -27,12 +27,12 @@ class Unanswered:
 
     def __init__(self, boot: Callable[[], float]) -> None:
         self._boot = boot
-        self._sent: dict[_What, float] = {}
+        self._sent: dict[_CommentKey, float] = {}
 
     @contextmanager
     def sending(self, number: int, body: str) -> Iterator[None]:
         """Open a block that posts `body`, which was looked for and not seen; raises `NotShown` while it may exist."""
-        what, now = _what(number, body), self._boot()
+        what, now = _comment_key(number, body), self._boot()
         self._sent = {other: at for other, at in self._sent.items() if now - at < PATIENCE_SECONDS}
         if what in self._sent:
             raise NotShown(f"{what[1]} in #{number}", self._sent[what] + PATIENCE_SECONDS - now)
@@ -43,7 +43,7 @@ class Unanswered:
             raise
 
 
-def _what(number: int, body: str) -> _What:
+def _comment_key(number: int, body: str) -> _CommentKey:
     mark = comment_signatures.find(body)
     if mark is None:
         return number, body

@@ -90,7 +90,7 @@ class CircuitBreaker:
         """Make one call unless the backend is paused."""
         seconds = self.breaker.pause(self.clock.boot())
         if seconds is not None:
-            return self._paused(seconds)
+            return self._paused_outcome(seconds)
         ended = False
         try:
             async with self.limiter:
@@ -100,10 +100,10 @@ class CircuitBreaker:
             if not ended:
                 self.breaker.abandon()
         self.breaker.note(failed=outcome.ending in OF_BACKEND, now=self.clock.boot())
-        self._tell()
+        self._log_change()
         return outcome
 
-    def _tell(self) -> None:
+    def _log_change(self) -> None:
         """Log once when the breaker opens, and once when it closes."""
         opened = self.breaker.opened_until is not None
         if opened and not self._reported:
@@ -112,7 +112,7 @@ class CircuitBreaker:
             log.info("backend_answers_again", backend=self.name)
         self._reported = opened
 
-    def _paused(self, seconds: float) -> RunOutcome:
+    def _paused_outcome(self, seconds: float) -> RunOutcome:
         until = datetime.fromtimestamp(self.clock.now(), UTC) + timedelta(seconds=seconds)
         said = f"the backend '{self.name}' failed {self.breaker.failures} times in a row; nothing is asked of it now"
         return RunOutcome(Ending.OVERLOADED, said, usage=NOT_RUN, retry_at=until)

@@ -92,11 +92,11 @@ class Claude:
         """Determine, once, the version and its options. Raises `Misconfigured` naming missing ones."""
         if self.version:
             return
-        version = await self._says("--version")
+        version = await self._ask_program("--version")
         found = re.match(r"\d+\.\d+\.\d+", version)
         if found is None:
             raise Misconfigured(f"{self.program} (claude_cli) is not Claude Code: it calls itself '{version[:80]}'.")
-        text = await self._says("--help")
+        text = await self._ask_program("--help")
         probe.check_options(text, _NEEDED, f"Claude Code {found[0]} ({self.program})", self.name)
         self.flags = tuple(flag for flag in _ISOLATING if flag in text)[:1]
         self.resumes = all(flag in text for flag in _CONTINUING)
@@ -107,7 +107,7 @@ class Claude:
         """Return the session of a new call; await `ready` before."""
         return ClaudeSession(self, request, endpoint, call)
 
-    async def _says(self, argument: str) -> str:
+    async def _ask_program(self, argument: str) -> str:
         return await probe.program_output((str(self.program), argument), "claude_cli", self.environment)
 
 

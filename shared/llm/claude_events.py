@@ -83,7 +83,7 @@ class Transcript:
             case {"type": "assistant", "message": dict(message)}:
                 self._read_message(message, event.get("error"))
             case {"type": "stream_event", "event": {"type": "message_start", "message": {"usage": dict(usage)}}}:
-                self._begun(usage)
+                self._begin_request(usage)
             case {"type": "stream_event", "event": {"type": "message_delta", "usage": dict(usage)}}:
                 self.context += count_of(usage, "output_tokens")
                 self._add({"output_tokens": usage.get("output_tokens")}, output=True)
@@ -100,7 +100,7 @@ class Transcript:
         if isinstance(error, str):
             self.error = error
 
-    def _begun(self, usage: Mapping[str, Any]) -> None:
+    def _begin_request(self, usage: Mapping[str, Any]) -> None:
         cached = count_of(usage, "cache_read_input_tokens")
         if not self.context:
             self.first_cached = cached
@@ -146,10 +146,10 @@ def uncounted(session: bytes) -> bytes:
     lines = session.split(b"\n")
     if max(map(len, lines)) > LINE_CAP:
         return b""
-    return b"".join(line + b"\n" for line in lines if _is_told(line))
+    return b"".join(line + b"\n" for line in lines if _belongs(line))
 
 
-def _is_told(line: bytes) -> bool:
+def _belongs(line: bytes) -> bool:
     try:
         entry = json.loads(line.decode("utf-8", "replace"), parse_int=float)
     except (ValueError, RecursionError):
@@ -170,7 +170,7 @@ def verdict(transcript: Transcript, *, structured: bool) -> RunOutcome | None:
     if result.get("stop_reason") == "refusal":
         return RunOutcome(Ending.REFUSED, text)
     if result.get("is_error"):
-        return _failed(transcript, result, text)
+        return _classify_failure(transcript, result, text)
     notes = denied_calls(result)
     answer = result.get("structured_output")
     if structured and not isinstance(answer, dict):
@@ -180,7 +180,7 @@ def verdict(transcript: Transcript, *, structured: bool) -> RunOutcome | None:
     return RunOutcome(Ending.COMPLETED, text, answer if structured else None, notes=notes)
 
 
-def _failed(transcript: Transcript, result: Event, text: str) -> RunOutcome:
+def _classify_failure(transcript: Transcript, result: Event, text: str) -> RunOutcome:
     """Classify a request that failed for good: by its status first, then by the CLI's word for it."""
     status = result.get("api_error_status")
     status = status if isinstance(status, int) else None

@@ -100,15 +100,17 @@ class Codex:
         if self.version:
             return
         async with opened(self.launcher.calls) as call:
-            version = await self._says(call, "--version")
+            version = await self._ask_program(call, "--version")
             found = re.search(r"^codex\S* (\d+\.\d+\.\d+)", version)
             if found is None:
                 raise Misconfigured(f"{self.program} (codex_cli) is not Codex: it calls itself '{version[:80]}'.")
-            text = await self._says(call, "exec", "--help")
+            text = await self._ask_program(call, "exec", "--help")
             probe.check_options(text, _NEEDED, f"Codex {found[1]} ({self.program})", self.name)
             self.takes_images = "--image " in text
             self.resumes = re.search(r"^ +resume ", text, re.MULTILINE) is not None
-            features = {line.split()[0] for line in (await self._says(call, "features", "list")).splitlines() if line}
+            features = {
+                line.split()[0] for line in (await self._ask_program(call, "features", "list")).splitlines() if line
+            }
             await sandbox_tried(self.program, self.launcher, call, self.login)
         self.disabled = tuple(name for name in _DISABLED if name in features)
         self.version = found[1]
@@ -118,7 +120,7 @@ class Codex:
         """Return the session of a new call; await `ready` before."""
         return CodexSession(self, request, endpoint, call)
 
-    async def _says(self, call: CallDirectory, *arguments: str) -> str:
+    async def _ask_program(self, call: CallDirectory, *arguments: str) -> str:
         return await probe.program_output((str(self.program), *arguments), "codex_cli", self._environment(call))
 
     def _environment(self, call: CallDirectory) -> dict[str, str]:

@@ -137,7 +137,7 @@ def bring_back(home: Path, file: Path) -> bool:
         log.warning("login_not_brought_back", reason="the login is another account's or was renewed elsewhere since")
         return False
     try:
-        _replaced(file.resolve(), fresh)
+        _replace_content(file.resolve(), fresh)
     except OSError as error:
         log.error("login_not_brought_back", reason=error.strerror, sentence="Run `codex login` again.")
         return False
@@ -149,7 +149,7 @@ def _newer(new: Login, old: Login) -> bool:
     return new.renewed_at is not None and (old.renewed_at is None or new.renewed_at > old.renewed_at)
 
 
-def _replaced(real: Path, fresh: bytes) -> None:
+def _replace_content(real: Path, fresh: bytes) -> None:
     """Replace the content of a file, atomically, with the same owner and mode."""
     before = real.stat()
     beside = real.with_name(f".{real.name}.{secrets.token_hex(6)}")
@@ -184,11 +184,11 @@ class LoginLease(Fixed):
         if refusal := unwritable(self.file):
             raise Misconfigured(refusal)
         async with self._turn(request):
-            _recovered(self.file)
+            _recover_locked(self.file)
             login = read(self.file)
             if login is None or login.by_key:
                 raise Misconfigured(f"The ChatGPT login in {self.file} is gone or cannot be read: run `codex login`.")
-            async with self._kept(), super().open(request):
+            async with self._keep_renewed(), super().open(request):
                 yield replace(self._endpoint, token=login.access)
 
     @asynccontextmanager
@@ -218,11 +218,11 @@ class LoginLease(Fixed):
             yield
 
     @asynccontextmanager
-    async def _kept(self) -> AsyncIterator[None]:
+    async def _keep_renewed(self) -> AsyncIterator[None]:
         """Inside the block, save a renewed login as soon as it appears: the daemon may be killed at any time."""
         failure: Exception | None = None
         async with anyio.create_task_group() as group:
-            group.start_soon(_watched, self.file)
+            group.start_soon(_watch_copy, self.file)
             try:
                 yield
             except Exception as error:  # carried past the group, which would wrap it
@@ -235,7 +235,7 @@ class LoginLease(Fixed):
             raise failure
 
 
-async def _watched(file: Path) -> None:
+async def _watch_copy(file: Path) -> None:
     seen: tuple[int, int, int] | None = None
     while True:
         with anyio.move_on_after(LOOK_SECONDS):
@@ -293,12 +293,12 @@ def recover(file: Path) -> None:
     try:
         with FetchLock(_lock(file)).at_once() as free:
             if free:
-                _recovered(file)
+                _recover_locked(file)
     except OSError as error:
         log.warning("login_not_brought_back", reason=error.strerror)
 
 
-def _recovered(file: Path) -> None:
+def _recover_locked(file: Path) -> None:
     """Like `recover`, but with the lock held. Does nothing while the call that got the login last is still running."""
     copy = lent(file)
     if copy is None or directory.lives(copy.parents[2]):

@@ -115,7 +115,7 @@ SECONDS = 30.0
 
 async def sandbox_tried(program: Path, launcher: Launcher, call: CallDirectory, login: Path | None) -> None:
     """Start `true` in the sandbox of an editing call, with its denied files; raise `Misconfigured` if that fails."""
-    argv = (str(program), "sandbox", *permissions((), _denied(call, login)), "--", "/bin/true")
+    argv = (str(program), "sandbox", *permissions((), _denied_files(call, login)), "--", "/bin/true")
     command = Command(argv, {"CODEX_HOME": str(call.home)}, call.empty, b"")
     ran = await launcher.run(command, call, Patience(SECONDS, SECONDS), lambda event: None)
     if ran.code != 0 or ran.cut is not None:
@@ -126,7 +126,7 @@ async def sandbox_tried(program: Path, launcher: Launcher, call: CallDirectory, 
         )
 
 
-def _denied(call: CallDirectory, login: Path | None) -> Sequence[Path]:
+def _denied_files(call: CallDirectory, login: Path | None) -> Sequence[Path]:
     """Return the denied files of a call by a login, with an empty file as the login's copy."""
     if login is None or not login.exists():
         return ()

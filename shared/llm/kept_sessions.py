@@ -55,7 +55,7 @@ class SessionStore:
         try:
             with directories.open_regular(file) as source:
                 head, content = source.readline(_HEAD_BYTES), source.read(SESSION_BYTES + 1)
-            return _kept(json.loads(head), content)
+            return _parse_session(json.loads(head), content)
         except (OSError, *_NO_SESSION):
             return None
 
@@ -156,7 +156,7 @@ def _text(kept: KeptSession) -> bytes:
     return json.dumps(about).encode() + b"\n"
 
 
-def _kept(about: Any, content: bytes) -> KeptSession:
+def _parse_session(about: Any, content: bytes) -> KeptSession:
     """Parse a kept session; raise one of `_NO_SESSION` if it is none."""
     found = about["found"]
     name, place = str(found["id"]), tuple(str(name) for name in found["place"])

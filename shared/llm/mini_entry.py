@@ -112,13 +112,13 @@ class Model(OpenRouterModel):
         reason, message = choice.get("finish_reason"), choice["message"]
         calls = message.get("tool_calls") or []
         if message.get("refusal") or reason == "content_filter":
-            raise _ended("Declined", str(message.get("refusal") or "the server's filter"), response=response)
+            raise _end_error("Declined", str(message.get("refusal") or "the server's filter"), response=response)
         if calls:
             return [_action(call) for call in calls]
         if not self._wants and reason != "length" and (text := _text(message)).strip():
-            raise _ended("Submitted", text, response=response)
+            raise _end_error("Submitted", text, response=response)
         wanted = f"Your answer has to be given by the tool {ANSWER}." if self._wants else "You have said nothing."
-        raise _unfit(self._render(wanted, reason), _text(message))
+        raise _format_error(self._render(wanted, reason), _text(message))
 
     def _render(self, error: str, reason: str | None) -> str:
         return str(Template(self.config.format_error_template).render(error=error, finish_reason=reason))
@@ -140,32 +140,32 @@ class Tools(LocalEnvironment):
             case "bash", {"command": str(command)}:
                 return dict(super().execute({"command": command}))
             case "read_file", {"path": str(path)}:
-                return self._read(path, given.get("offset"))
+                return self._read_lines(path, given.get("offset"))
             case "structured_output", _:
-                raise _ended("Submitted", json.dumps(given), answer=given)
+                raise _end_error("Submitted", json.dumps(given), answer=given)
             case None, _:
-                return _said(f"There is no tool '{name}' in this call.", code=1)
+                return _tool_result(f"There is no tool '{name}' in this call.", code=1)
             case _:
-                return _said(f"The arguments do not fit the tool '{name}'.", code=1)
+                return _tool_result(f"The arguments do not fit the tool '{name}'.", code=1)
 
     def _check_finished(self, output: Mapping[str, Any]) -> None:
         """Do nothing: no output of a command ends the run."""
 
-    def _read(self, path: str, offset: object) -> dict[str, Any]:
+    def _read_lines(self, path: str, offset: object) -> dict[str, Any]:
         """Return lines of a file, or the names in a directory, of the work tree and nowhere else."""
         first = offset if isinstance(offset, int) and offset > 1 else 1
         try:
             place = (self._root / path).resolve()
             if not place.is_relative_to(self._root):
-                return _said("Only what lies in the working directory can be read.", code=1)
+                return _tool_result("Only what lies in the working directory can be read.", code=1)
             if place.is_dir():
-                return _said("\n".join(sorted(f"{one.name}{'/' * one.is_dir()}" for one in place.iterdir())))
+                return _tool_result("\n".join(sorted(f"{one.name}{'/' * one.is_dir()}" for one in place.iterdir())))
             if not place.is_file():
-                return _said(f"There is no file '{path}'.", code=1)
+                return _tool_result(f"There is no file '{path}'.", code=1)
             with place.open(encoding="utf-8", errors="replace") as file:
-                return _said("".join(_numbered(file, first)))
+                return _tool_result("".join(_numbered_lines(file, first)))
         except (OSError, ValueError) as error:
-            return _said(f"'{path}' cannot be read: {error}", code=1)
+            return _tool_result(f"'{path}' cannot be read: {error}", code=1)
 
 
 class Agent(DefaultAgent):
@@ -174,7 +174,7 @@ class Agent(DefaultAgent):
     def add_messages(self, *messages: dict[str, Any]) -> list[dict[str, Any]]:
         """Print the messages, and keep them."""
         for message in messages:
-            _tell(_event(message))
+            _print_event(_event(message))
         return list(super().add_messages(*messages))
 
     def handle_uncaught_exception(self, error: Exception) -> list[dict[str, Any]]:
@@ -201,7 +201,7 @@ def main() -> int:
         sys.stdout.write(f"mini-swe-agent {__version__}{said}\n")
         return 0
     order = json.load(sys.stdin.buffer)
-    _tell({"type": "run", "version": __version__, "model": order["model"]})
+    _print_event({"type": "run", "version": __version__, "model": order["model"]})
     limits = {"step_limit": order["turns"], "cost_limit": 0.0, "max_consecutive_format_errors": 3}
     templates = {"system_template": "{{ instructions }}", "instance_template": "{{ task }}"}
     agent = Agent(Model(order), Tools(order), **templates, **limits)
@@ -217,7 +217,7 @@ def _completion(answer: Any) -> dict[str, Any]:
     if answer.status_code != 200:
         raise _failure(answer)
     if "text/event-stream" in answer.headers.get("content-type", ""):
-        found = _joined(answer.iter_lines())
+        found = _join_stream(answer.iter_lines())
     else:
         found = answer.json()
     choice = found["choices"][0]
@@ -225,7 +225,7 @@ def _completion(answer: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def _joined(lines: Iterable[bytes]) -> dict[str, Any]:
+def _join_stream(lines: Iterable[bytes]) -> dict[str, Any]:
     """Join the events of a stream to an answer; raise `Failed` if it has no end."""
     message: dict[str, Any] = {"role": "assistant", "content": ""}
     calls: dict[int, dict[str, Any]] = {}
@@ -291,24 +291,24 @@ def _action(call: Mapping[str, Any]) -> dict[str, Any]:
     try:
         given = json.loads(asked.get("arguments") or "{}")
     except ValueError:
-        raise _unfit(f"The arguments of the tool '{asked.get('name')}' are no JSON.", "") from None
+        raise _format_error(f"The arguments of the tool '{asked.get('name')}' are no JSON.", "") from None
     known = given if isinstance(given, dict) else {}
     return {"tool": str(asked.get("name")), "given": known, "tool_call_id": call.get("id")}
 
 
-def _unfit(content: str, said: str) -> Exception:
+def _format_error(content: str, said: str) -> Exception:
     extra = {"interrupt_type": "FormatError", "said": said}
     error: Exception = FormatError({"role": "user", "content": content, "extra": extra})
     return error
 
 
-def _ended(status: str, text: str, **facts: Any) -> Exception:
+def _end_error(status: str, text: str, **facts: Any) -> Exception:
     extra = {"exit_status": status, "submission": text, **facts}
     error: Exception = Submitted({"role": "exit", "content": text, "extra": extra})
     return error
 
 
-def _numbered(lines: Iterable[str], first: int) -> Iterator[str]:
+def _numbered_lines(lines: Iterable[str], first: int) -> Iterator[str]:
     """Yield the lines that fit into one output, and the offset at which to continue."""
     room = SHOWN - 100
     for number, line in enumerate(islice(lines, first - 1, None), first):
@@ -320,7 +320,7 @@ def _numbered(lines: Iterable[str], first: int) -> Iterator[str]:
         yield f"{number}\t{shown}"
 
 
-def _said(text: str, code: int = 0) -> dict[str, Any]:
+def _tool_result(text: str, code: int = 0) -> dict[str, Any]:
     return {"output": text, "returncode": code, "exception_info": ""}
 
 
@@ -335,7 +335,7 @@ def _event(message: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "message", **told, **facts, **usage}
 
 
-def _tell(event: Mapping[str, Any]) -> None:
+def _print_event(event: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps(event) + "\n")
     sys.stdout.flush()
 

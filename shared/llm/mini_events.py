@@ -62,7 +62,7 @@ class Transcript:
     def _read_message(self, role: object, event: Event) -> None:
         counted, said = event.get("usage"), event.get("content") if role == "assistant" else event.get("said")
         if isinstance(counted, dict):
-            self.usage = _added(self.usage, counted)
+            self.usage = _add_counts(self.usage, counted)
         if isinstance(said, str) and said.strip():
             self.text = said
         if role == "exit":
@@ -75,7 +75,7 @@ def verdict(transcript: Transcript, *, structured: bool) -> RunOutcome | None:
         case None:
             return None
         case {"exit_status": "Submitted"} as told:
-            return _submitted(told, transcript.text, structured=structured)
+            return _submitted_outcome(told, transcript.text, structured=structured)
         case {"exit_status": "LimitsExceeded"}:
             return RunOutcome(Ending.MAX_TURNS, transcript.text)
         case {"exit_status": "Declined"} as told:
@@ -85,12 +85,12 @@ def verdict(transcript: Transcript, *, structured: bool) -> RunOutcome | None:
                 return RunOutcome(Ending.MALFORMED, transcript.text)
             return RunOutcome(Ending.EMPTY, "it ended without saying anything")
         case {"exit_status": "Refused" | "Failed"} as told:
-            return _failed(told)
+            return _failed_outcome(told)
         case told:
             return RunOutcome(Ending.UNKNOWN, f"{told.get('exit_status')}: {told.get('content')}")
 
 
-def _submitted(event: Event, text: str, *, structured: bool) -> RunOutcome:
+def _submitted_outcome(event: Event, text: str, *, structured: bool) -> RunOutcome:
     answer = event.get("answer")
     if not structured:
         return RunOutcome(Ending.COMPLETED, str(event.get("content")))
@@ -99,7 +99,7 @@ def _submitted(event: Event, text: str, *, structured: bool) -> RunOutcome:
     return RunOutcome(Ending.COMPLETED, json.dumps(answer), answer)
 
 
-def _failed(event: Event) -> RunOutcome:
+def _failed_outcome(event: Event) -> RunOutcome:
     status, text, kind = event.get("status"), str(event.get("content")), str(event.get("kind", ""))
     if not isinstance(status, int):
         return RunOutcome(Ending.TRANSIENT, text)
@@ -109,7 +109,7 @@ def _failed(event: Event) -> RunOutcome:
     return RunOutcome(usual if found is None else found, f"{status} {text}")
 
 
-def _added(known: Usage, counted: Mapping[str, Any]) -> Usage:
+def _add_counts(known: Usage, counted: Mapping[str, Any]) -> Usage:
     """Add a request's counts; cached tokens are part of its input count."""
     details = counted.get("prompt_tokens_details")
     cached = count_of(details, "cached_tokens") if isinstance(details, dict) else 0

@@ -85,7 +85,7 @@ class Qwen:
         if self.version:
             return
         async with opened(self.launcher.calls) as call:
-            version, text = await self._says(call, "--version"), await self._says(call, "--help")
+            version, text = await self._ask_program(call, "--version"), await self._ask_program(call, "--help")
         found = re.match(r"\d+\.\d+\.\d+", version)
         if found is None or "Qwen Code" not in text:
             raise Misconfigured(f"{self.program} (qwen_cli) is not Qwen Code: it calls itself '{version[:80]}'.")
@@ -97,7 +97,7 @@ class Qwen:
         """Return the session of a new call; await `ready` before."""
         return QwenSession(self, request, endpoint, call)
 
-    async def _says(self, call: CallDirectory, argument: str) -> str:
+    async def _ask_program(self, call: CallDirectory, argument: str) -> str:
         environment = {**self.launcher.environment, "HOME": str(call.home), "TMPDIR": str(call.temporary)}
         return await probe.program_output((str(self.program), argument), "qwen_cli", environment)
 

@@ -47,26 +47,26 @@ class Recorder:
 
     async def run(self, request: Request) -> RunOutcome:
         """Make one call and record it."""
-        before = await anyio.to_thread.run_sync(self._before, request)
+        before = await anyio.to_thread.run_sync(self._stamps_before, request)
         began = self.clock.boot()
         outcome = await self.coder.run(request)
         about = {**self.about, "backend": self.name, "seconds": round(self.clock.boot() - began, 3)}
         await anyio.to_thread.run_sync(self._write, request, outcome, before, about)
         return outcome
 
-    def _before(self, request: Request) -> Mapping[str, _Stamp]:
+    def _stamps_before(self, request: Request) -> Mapping[str, _Stamp]:
         tree = request.tree
         if tree is None or not request.call.edits:
             return {}
         try:
             if request.call is CoderCall.WRITE_TESTS:
-                self._keep(tree, request.item)
+                self._keep_tree(tree, request.item)
             return dict(_stamps(tree))
         except OSError as error:
             log.warning("not_recorded", outcome="failed", error=str(error))
             return {}
 
-    def _keep(self, tree: Path, item: str) -> None:
+    def _keep_tree(self, tree: Path, item: str) -> None:
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = recording.tree_of(self.directory, item)
         if kept.exists():
@@ -84,9 +84,9 @@ class Recorder:
     ) -> None:
         try:
             edits = list(_edits(request.tree, before)) if request.tree and request.call.edits else []
-            text = _hidden(recording.written(request, outcome, edits, about), self.hide)
+            text = _hide_secrets(recording.written(request, outcome, edits, about), self.hide)
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _add(self.directory, request.call, text)
+            _add_file(self.directory, request.call, text)
         except OSError as error:
             log.warning("not_recorded", outcome="failed", error=str(error))
 
@@ -113,7 +113,7 @@ def _edits(tree: Path, before: Mapping[str, _Stamp]) -> Iterator[dict[str, Any]]
             yield {"path": path, "content": file.read(LARGEST_FILE).decode("utf-8", "surrogateescape")}
 
 
-def _hidden(text: str, hide: Callable[[str], str]) -> str:
+def _hide_secrets(text: str, hide: Callable[[str], str]) -> str:
     """Remove secrets from JSON text: each string is examined decoded, not as JSON writes it."""
 
     def cleaned(value: Any) -> Any:
@@ -126,7 +126,7 @@ def _hidden(text: str, hide: Callable[[str], str]) -> str:
     return json.dumps(cleaned(json.loads(text)), indent=1, ensure_ascii=True) + "\n"
 
 
-def _add(directory: Path, call: CoderCall, text: str) -> None:
+def _add_file(directory: Path, call: CoderCall, text: str) -> None:
     """Write a new file with the next number, atomically; several processes may write at once."""
     number = max((int(file.name.partition("-")[0]) for file in directory.glob(recording.PATTERN)), default=0)
     partial = directory / f".{os.getpid()}.partial"

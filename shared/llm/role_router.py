@@ -85,7 +85,7 @@ class RoleRouter:
 
         Raises `BackendMissing` if the item's backend is not configured here.
         """
-        role, part = self._played(request)
+        role, part = self._role_and_override(request)
         limits, model = lowered(request.limits, part), part.model or request.model
         coder, ladder = part.coder or self.coder, self._ladder(request)
         rung = rung_of(request, len(ladder))
@@ -93,7 +93,7 @@ class RoleRouter:
             coder, model = ladder[rung].coder or self.coder, ladder[rung].model
         chosen = self.choices.get(request.item)
         if chosen is not None and chosen != coder.name:
-            coder, model, rung = self._built(chosen), None, None  # a model is a word of its own backend
+            coder, model, rung = self._backend_called(chosen), None, None  # a model is a word of its own backend
         outcome = await coder.run(replace(request, role=role, model=model, limits=limits))
         return replace(outcome, role=role, backend=coder.name, rung=self._rung_text(ladder, rung))
 
@@ -101,7 +101,9 @@ class RoleRouter:
         """Return the repository's own ladder, else the configured one."""
         if request.ladder is None:
             return self.ladder
-        return tuple(Rung(self._built(name) if name else None, model or None) for name, model in request.ladder)
+        return tuple(
+            Rung(self._backend_called(name) if name else None, model or None) for name, model in request.ladder
+        )
 
     def _rung_text(self, ladder: Sequence[Rung], rung: int | None) -> str:
         """Return a rung's description for reports."""
@@ -112,17 +114,17 @@ class RoleRouter:
 
     def backend_of(self, request: Request) -> str:
         """Return the name of the backend that makes this call, even if it is not configured here."""
-        _, part = self._played(request)
+        _, part = self._role_and_override(request)
         ladder = self._ladder(request)
         rung = rung_of(request, len(ladder))
         usual = part.coder if rung is None else ladder[rung].coder
         return self.choices.get(request.item) or (usual or self.coder).name
 
-    def _played(self, request: Request) -> tuple[str, RoleOverride]:
+    def _role_and_override(self, request: Request) -> tuple[str, RoleOverride]:
         role = self.phases.get(request.call, request.role)
         return role, self.parts.get(role) or self.parts.get(GENERALIST) or RoleOverride()
 
-    def _built(self, name: str) -> Coder:
+    def _backend_called(self, name: str) -> Coder:
         if name not in self.built:
             raise BackendMissing(name)
         return self.built[name]

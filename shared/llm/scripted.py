@@ -47,10 +47,10 @@ class Scripted:
             return RunOutcome(Ending.TIMED_OUT, usage=_FREE)
         if answer.fails is not None and self._still_fails(answer):
             return RunOutcome(answer.fails, answer.text or f"scripted: {answer.fails}", usage=_FREE)
-        for path, content in _planned(request, answer).items():
+        for path, content in _plan_edits(request, answer).items():
             _write(path, content)
         self._first_time(answer, "given")
-        return _completed(answer)
+        return _completed_outcome(answer)
 
     def unread(self) -> tuple[str, ...]:
         """Return the answers that were never given, one line each."""
@@ -94,12 +94,12 @@ def build(setup: Setup) -> Coder:
     return Scripted(Scenario.load(setup.scenario), setup.clock, setup.used)
 
 
-def _completed(answer: ScriptedAnswer) -> RunOutcome:
+def _completed_outcome(answer: ScriptedAnswer) -> RunOutcome:
     structured = None if answer.answer is None else json.loads(answer.answer)
     return RunOutcome(Ending.COMPLETED, answer.text or answer.answer or "", structured, _FREE)
 
 
-def _planned(request: Request, answer: ScriptedAnswer) -> dict[Path, str | None]:
+def _plan_edits(request: Request, answer: ScriptedAnswer) -> dict[Path, str | None]:
     """Return the new content of each file, None for no file; raise before anything is written."""
     if not answer.edits:
         return {}
@@ -107,13 +107,13 @@ def _planned(request: Request, answer: ScriptedAnswer) -> dict[Path, str | None]
         raise Misconfigured(f"{answer.where}: the call has no tree to edit.")
     planned: dict[Path, str | None] = {}
     for edit in answer.edits:
-        path = _inside(request.tree.resolve(), edit)
+        path = _path_inside(request.tree.resolve(), edit)
         before = planned[path] if path in planned else _content(path)
-        planned[path] = _after(before, edit)
+        planned[path] = _edited_content(before, edit)
     return planned
 
 
-def _inside(tree: Path, edit: Edit) -> Path:
+def _path_inside(tree: Path, edit: Edit) -> Path:
     """Return the file of an edit, links followed; raise unless it is inside `tree`."""
     try:
         path = (tree / edit.path).resolve()
@@ -131,7 +131,7 @@ def _content(path: Path) -> str | None:
     return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
 
 
-def _after(before: str | None, edit: Edit) -> str | None:
+def _edited_content(before: str | None, edit: Edit) -> str | None:
     if edit.replace is None:
         return edit.content
     old, new = edit.replace

@@ -38,7 +38,7 @@ def strict(schema: Schema) -> dict[str, Any]:
 
 def fitted(answer: Any, schema: Schema) -> Any:
     """Return `answer` to `strict(schema)` without the nulls that stand for omitted optional properties."""
-    return _fitted(answer, schema, schema)
+    return _fit(answer, schema, schema)
 
 
 def as_text(schema: Schema) -> str:
@@ -65,29 +65,29 @@ def _choices(schema: Schema) -> list[Schema]:
     return [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
 
 
-def _fitted(answer: Any, schema: Schema, root: Schema) -> Any:
-    schema = _resolved(schema, root)
+def _fit(answer: Any, schema: Schema, root: Schema) -> Any:
+    schema = _resolve(schema, root)
     if isinstance(answer, list):
-        return [_fitted(part, schema.get("items", {}), root) for part in answer]
+        return [_fit(part, schema.get("items", {}), root) for part in answer]
     if not isinstance(answer, dict):
         return answer
     properties = schema.get("properties") or _of_choices(schema, root)
     required = set(schema.get("required", ()))
     return {
-        name: _fitted(value, properties.get(name, {}), root)
+        name: _fit(value, properties.get(name, {}), root)
         for name, value in answer.items()
-        if value is not None or name in required or _takes_null(_resolved(properties.get(name, {}), root))
+        if value is not None or name in required or _takes_null(_resolve(properties.get(name, {}), root))
     }
 
 
 def _of_choices(schema: Schema, root: Schema) -> Schema:
     """Return the properties of the one choice that is an object, as in `X | None`."""
-    objects = [part for part in (_resolved(choice, root) for choice in _choices(schema)) if "properties" in part]
+    objects = [part for part in (_resolve(choice, root) for choice in _choices(schema)) if "properties" in part]
     found: Schema = objects[0]["properties"] if len(objects) == 1 else {}
     return found
 
 
-def _resolved(schema: Schema, root: Schema) -> Schema:
+def _resolve(schema: Schema, root: Schema) -> Schema:
     reference = schema.get("$ref")
     if not isinstance(reference, str):
         return schema

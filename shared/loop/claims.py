@@ -84,9 +84,11 @@ class Claims:
             return Skip(wish, self._claimant.times.timeout)
         if isinstance(wish, Skip):
             return wish
-        wait = _wait(view, wish)
+        wait = _current_wait(view, wish)
         left = (
-            await self._short(view, wish, wait) if wait is None or wait.reason == Category.CREDIT else _rest(view, wait)
+            await self._skip_shortage(view, wish, wait)
+            if wait is None or wait.reason == Category.CREDIT
+            else _skip_until(view, wait)
         )
         if left is not None:
             return left
@@ -94,7 +96,7 @@ class Claims:
         _log_claim(view, lease)
         return lease or Skip("another agent won the claim")
 
-    async def _short(self, view: LockView, wish: Intent, wait: Wait | None) -> Skip | None:
+    async def _skip_shortage(self, view: LockView, wish: Intent, wait: Wait | None) -> Skip | None:
         """Return a `Skip` if work that begins with a paid run, or has a `wait` for money, cannot be paid for now.
 
         Such a wait only informs: it is over as soon as there is money. If only a person can provide money, the
@@ -136,7 +138,7 @@ class Claims:
             return f"the {_WHAT[self._role]} is gone"
 
 
-def _wait(view: LockView, wish: Intent) -> Wait | None:
+def _current_wait(view: LockView, wish: Intent) -> Wait | None:
     """Return the fence's wait if it concerns what `wish` begins; a person's new order does not wait."""
     fence = view.fence
     if fence is None or fence.wait is None or fence.wait.until <= view.at:
@@ -145,7 +147,7 @@ def _wait(view: LockView, wish: Intent) -> Wait | None:
     return fence.wait if same else None
 
 
-def _rest(view: LockView, wait: Wait) -> Skip:
+def _skip_until(view: LockView, wait: Wait) -> Skip:
     until = f"{wait.until:%Y-%m-%d %H:%M:%S} UTC"
     return Skip(f"waits until {until}: {wait.reason}", (wait.until - view.at).total_seconds())
 

@@ -68,32 +68,32 @@ class CommandedAgent:
     async def discover(self) -> Sequence[Candidate]:
         """Return the agent's candidates, then resting items with new comments, then issues with a signal to start."""
         found = await self._agent.discover()
-        await self._people.notifier.watch(self._known)
+        await self._people.notifier.watch(self._items)
         if self._people.starts is not None:
             await self._people.starts.look()
         busy = self._held.keys() | {one.number for one in found}
-        said = tuple(self._people.commands.candidates(self._known, busy))
+        said = tuple(self._people.commands.candidates(self._items, busy))
         if self._people.starts is None:
             return (*found, *said)
-        return (*found, *said, *self._people.starts.candidates(self._known, busy | {one.number for one in said}))
+        return (*found, *said, *self._people.starts.candidates(self._items, busy | {one.number for one in said}))
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Carry out the commands on an item that nobody holds; without any, make the agent's own claim."""
         if self._people.commands.has_news(candidate.number, self._lists.known):
-            free = partial(self._free, candidate.number)
-            done = await self._people.commands.attend(candidate.number, self._known, free)
+            free = partial(self._is_free, candidate.number)
+            done = await self._people.commands.attend(candidate.number, self._items, free)
             if done:
                 return Skip(done, SOON_SECONDS)
         if candidate.version.startswith(SAID):
-            if self._people.commands.has_news(candidate.number, self._known):
+            if self._people.commands.has_news(candidate.number, self._items):
                 return Skip("it is heard when nobody holds it any more", HELD_SECONDS)
             return Skip("no command or label asks for work", UNTIL_NEWS)
         if self._people.starts is not None and candidate.version.startswith(ASKED):
-            begun = await self._people.starts.attend(candidate.number, partial(self._free, candidate.number))
+            begun = await self._people.starts.attend(candidate.number, partial(self._is_free, candidate.number))
             return Skip(begun, SOON_SECONDS) if begun else Skip("nothing new asks for work", UNTIL_NEWS)
         return await self._agent.claim(candidate)
 
-    async def _free(self, number: int) -> bool:
+    async def _is_free(self, number: int) -> bool:
         view = await observe(self._port, ItemKey(self.role, number), self._claimant)
         return not view.live(self._claimant.times)
 
@@ -115,7 +115,7 @@ class CommandedAgent:
     async def revoked(self, number: int) -> str | None:
         """Return the command that interrupts the work, else the reason that the agent sees to end it."""
         held = self._held.get(number)
-        commanded = await self._people.commands.interruption(held, self._known) if held is not None else None
+        commanded = await self._people.commands.interruption(held, self._items) if held is not None else None
         return commanded or await self._agent.revoked(number)
 
     async def step(self, held: Held) -> Step:
@@ -146,5 +146,5 @@ class CommandedAgent:
         await self._people.notifier.failed(held, error)
 
     @property
-    def _known(self) -> Mapping[int, Issue]:
+    def _items(self) -> Mapping[int, Issue]:
         return self._lists.known

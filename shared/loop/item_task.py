@@ -123,7 +123,7 @@ class ItemTask:
             step: Step = None
             with self._scope:
                 if not self._revoked:
-                    step = await self._guarded(held)
+                    step = await self._step_safely(held)
             if self._revoked:
                 with anyio.move_on_after(STOP_SECONDS, shield=True):
                     await self._stop(held)
@@ -154,12 +154,12 @@ class ItemTask:
         log.warning("item_gone", outcome="skipped", error=str(error))
         await abandon(held)
 
-    async def _guarded(self, held: Held) -> Step:
+    async def _step_safely(self, held: Held) -> Step:
         """Take a step and turn its errors into decisions: rest and retry, or hand to a person."""
         if self._untold is not None:
             return await self._fail(held, self._untold)
         try:
-            step = await self._stepped(held)
+            step = await self._take_step(held)
         except Lost:
             raise
         except Unauthorized as error:
@@ -180,7 +180,7 @@ class ItemTask:
             self._failures, self._refusals, self.refusal = 0, 0, None
         return step
 
-    async def _stepped(self, held: Held) -> Step:
+    async def _take_step(self, held: Held) -> Step:
         """Take one step; a failed paid run becomes a wait that the fence records, or is handed to a person."""
         try:
             step = await self._agent.step(held)

@@ -45,7 +45,7 @@ class Outgoing:
 
     def hide(self, text: str) -> str:
         """Replace every secret, in whatever form, and all that looks like a credential with `***`."""
-        text = redact(text, self._known)
+        text = redact(text, self._all_secrets)
         for value in sorted({found.value for found in credentials(text)}, key=len, reverse=True):
             text = text.replace(value, REDACTED)
         return text
@@ -60,7 +60,7 @@ class Outgoing:
 
     def leak(self, text: str) -> str | None:
         """Return the kind of secret that `text` would give away, for a message; None if there is none."""
-        if holds(text, self._known):
+        if holds(text, self._all_secrets):
             return "a secret of this engine"
         found = next(credentials(text), None)
         return f"what looks like a credential ({found.kind})" if found else None
@@ -82,15 +82,15 @@ class Outgoing:
             return self.title(value)[:TITLE_LIMIT] if name != "commit_message" else self.title(value)
         if isinstance(value, str) and name in _BODIES:
             body = self.text(value)
-            return _fitting(body if ack else _ACK.sub(rf"\g<0>{JOINER}", body, count=1) if _ACK.match(body) else body)
+            return _fit(body if ack else _ACK.sub(rf"\g<0>{JOINER}", body, count=1) if _ACK.match(body) else body)
         return self.payload(value)
 
     @property
-    def _known(self) -> tuple[str, ...]:
+    def _all_secrets(self) -> tuple[str, ...]:
         return (*self._secrets, *self._learned)
 
 
-def _fitting(body: str) -> str:
+def _fit(body: str) -> str:
     if len(body) <= BODY_LIMIT:
         return body
     room = BODY_LIMIT - len(_CUT) - 8

@@ -44,17 +44,17 @@ class _File:
 
 def scan(path: str, content: bytes) -> tuple[Marked, ...]:
     """Return the pending tests of a file; none if it cannot be parsed."""
-    tree = None if _LONE_CR.search(content) else _parsed(content)
+    tree = None if _LONE_CR.search(content) else _parse(content)
     if tree is None:
         return ()
     try:
         file = _File(path, content, tree, _names(tree), _decorator_lines(content))
-        return tuple(_found(file, tree.body, ()))
+        return tuple(_find_tests(file, tree.body, ()))
     except (RecursionError, tokenize.TokenError, SyntaxError, IndentationError):
         return ()
 
 
-def _parsed(content: bytes) -> ast.Module | None:
+def _parse(content: bytes) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in somebody's test is not our warning
@@ -101,7 +101,7 @@ def _reason(node: ast.expr, names: _Names) -> str:
     return text.strip() if is_spec(text) else ""
 
 
-def _found(file: _File, body: Sequence[ast.stmt], scope: tuple[str, ...]) -> Iterator[Marked]:
+def _find_tests(file: _File, body: Sequence[ast.stmt], scope: tuple[str, ...]) -> Iterator[Marked]:
     for node in body:
         if not isinstance(node, _DEFINITIONS) or not _holds_tests(node):
             continue
@@ -112,7 +112,7 @@ def _found(file: _File, body: Sequence[ast.stmt], scope: tuple[str, ...]) -> Ite
                 test = "::".join((file.path, *scope, node.name))
                 yield Marked(test, next(iter(reasons.values())), node.decorator_list[min(reasons)].lineno, cuts)
         elif isinstance(node, ast.ClassDef):  # in one that waits as a whole, its tests wait for the class first
-            yield from _found(file, node.body, (*scope, node.name))
+            yield from _find_tests(file, node.body, (*scope, node.name))
 
 
 def _holds_tests(node: ast.stmt) -> bool:
@@ -156,7 +156,7 @@ def _only_marker_goes(
     after = file.content
     for start, end in sorted(cuts, reverse=True):
         after = after[:start] + after[end:]
-    parsed = _parsed(after)
+    parsed = _parse(after)
     if parsed is None:
         return False
     kept = node.decorator_list

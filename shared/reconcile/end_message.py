@@ -73,7 +73,7 @@ class Closing:
         """
         number = fence.key.number
         claim = self._claim(pull_request, number)
-        endings = [self._unlabelled(pull_request)]
+        endings = [self._label_removal(pull_request)]
         try:
             thread = await self._comments.thread(number)
             accounts = self._accounts(fence, thread)
@@ -89,19 +89,19 @@ class Closing:
             await self._boards(accounts).revise(number, status, permit if own else Notice(number, "merged"))
             # By the fence, too: what was read may be older than the label that another agent has just set.
             shown = () if fence.stage in UNLABELLED else (self._names.of(fence.stage),)
-            endings.append(replace(self._unlabelled(issue, shown), body=self._ticked(issue, claim)))
+            endings.append(replace(self._label_removal(issue, shown), body=self._ticked_body(issue, claim)))
         except Blocked as error:
             log.warning("end_not_told", outcome="skipped", issue=number, error=str(error))
         await self._end(endings, permit)
 
     async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None:
         """Take stages and flags off an item that has ended. Raises `Transient`."""
-        await self._end([self._unlabelled(item)], permit)
+        await self._end([self._label_removal(item)], permit)
 
     async def close(self, item: Issue, permit: WritePermit) -> None:
         """Close an issue and take stages and flags off it. Raises `Transient`, and `Blocked` where it stays open."""
         try:
-            await self._changes.carry_out([replace(self._unlabelled(item), close=True)], permit)
+            await self._changes.carry_out([replace(self._label_removal(item), close=True)], permit)
         except Blocked as error:
             if (await self._issues.issue(item.number)).open:
                 raise
@@ -114,13 +114,13 @@ class Closing:
             numbers = [one.number for one in endings]
             log.warning("end_not_shown", outcome="skipped", numbers=numbers, error=str(error))
 
-    def _unlabelled(self, item: Issue | PullRequest, shown: Collection[str] = ()) -> ItemChange:
+    def _label_removal(self, item: Issue | PullRequest, shown: Collection[str] = ()) -> ItemChange:
         """Return the change that takes off the item's stages and flags, and the labels `shown`."""
         read = {name.casefold() for name in item.labels}
         unread = (one for one in shown if one.casefold() not in read)
         return ItemChange(item.number, off=(*self._names.engine_labels(item.labels), *unread))
 
-    def _ticked(self, issue: Issue, claim: proof_claim.Claim | None) -> str | None:
+    def _ticked_body(self, issue: Issue, claim: proof_claim.Claim | None) -> str | None:
         """Return the issue's text with ticks; None if nothing is ticked.
 
         Nothing else of a person's text changes: if the outbound filter would change more, its boxes stay empty.

@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class _Begun:
+class _BegunLabels:
     """The labels that this lease has set, once each, as pairs of item number and label.
 
     `doubts` holds, by item number and label, since when no event says who took off the label that asked for a start.
@@ -51,11 +51,11 @@ class StartLabel:
         off, which the next call asks again; `Transient`, and what `Held.check` does.
         """
         ours, known = self._names.of(stage), folded(item.labels)
-        begun, doubt = _begun(held), (item.number, request_label.casefold())
+        begun, doubt = _begun_labels(held), (item.number, request_label.casefold())
         begins = doubt in begun.doubts or (request_label.casefold() in known and ours.casefold() not in known)
         if (item.number, ours) in begun.labels or not begins:
             return item
-        labels, left = await self._exchanged(item.number, ours, request_label, held)
+        labels, left = await self._exchange(item.number, ours, request_label, held)
         if request_label.casefold() not in folded(labels) and not await self._is_ours(held, *doubt):
             await self._board.remove(item.number, ours, held)
             log.info("start_not_wanted", outcome="skipped", number=item.number, label=request_label)
@@ -64,7 +64,7 @@ class StartLabel:
         begun.labels.add((item.number, ours))
         return replace(item, labels=left)
 
-    async def _exchanged(
+    async def _exchange(
         self, number: int, stage_label: str, request_label: str, held: Held
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return all labels after ours was set, and those left: an asking stage label goes, a story label stays."""
@@ -75,7 +75,7 @@ class StartLabel:
 
     async def _is_ours(self, held: Held, number: int, request_label: str) -> bool:
         """Return the same as `was_us`; raise `NotShown` in doubt, while the list of events may be late."""
-        newest, doubts = await self._newest(number, request_label), _begun(held).doubts
+        newest, doubts = await self._newest_event(number, request_label), _begun_labels(held).doubts
         if newest is None or newest.added:
             since = doubts.setdefault((number, request_label), held.server_now())
             if (held.server_now() - since).total_seconds() < PATIENCE_SECONDS:
@@ -89,16 +89,16 @@ class StartLabel:
         The account alone does not tell, because its owner may share it. A list of events that shows no
         removal yet is a doubt, which counts for the person.
         """
-        return _is_by_us(await self._newest(number, request_label), held, since)
+        return _is_by_us(await self._newest_event(number, request_label), held, since)
 
-    async def _newest(self, number: int, label: str) -> LabelEvent | None:
+    async def _newest_event(self, number: int, label: str) -> LabelEvent | None:
         events = await self._issues.label_events(number)
         return next((event for event in reversed(events) if event.label.casefold() == label.casefold()), None)
 
 
 def in_doubt(held: Held) -> bool:
     """Return whether a start may have been taken back, and it is unknown by whom."""
-    return bool(_begun(held).doubts)
+    return bool(_begun_labels(held).doubts)
 
 
 def _is_by_us(newest: LabelEvent | None, held: Held, since: datetime | None = None) -> bool:
@@ -108,5 +108,5 @@ def _is_by_us(newest: LabelEvent | None, held: Held, since: datetime | None = No
     return newest.actor.id in held.claimant.accounts and ours
 
 
-def _begun(held: Held) -> _Begun:
-    return held.memory.get(_Begun) or held.memory.keep(_Begun())
+def _begun_labels(held: Held) -> _BegunLabels:
+    return held.memory.get(_BegunLabels) or held.memory.keep(_BegunLabels())

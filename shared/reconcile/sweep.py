@@ -114,7 +114,9 @@ class Sweep:
             log.info("ends_told", outcome="completed", count=told)
         found = suspects(fences, known, self._rules, now)
         self._queue = [fence for fence in found if not self._was_left(fence)]
-        self._doubted = {fence.key.number: self._doubted[fence.key.number] for fence in found if self._doubts(fence)}
+        self._doubted = {
+            fence.key.number: self._doubted[fence.key.number] for fence in found if self._is_doubted(fence)
+        }
         self._orphans = {}
 
     def _tell_of_newer(self, foreign: Mapping[str, str]) -> None:
@@ -128,19 +130,19 @@ class Sweep:
         oid, until = self._left.get(fence.key.number, ("", 0.0))
         return oid == fence.oid and self._clock.boot() < until
 
-    def _doubts(self, fence: Fence) -> bool:
+    def _is_doubted(self, fence: Fence) -> bool:
         return self._doubted.get(fence.key.number, (None, 0.0))[0] == fence
 
     def _is_due(self, fence: Fence) -> bool:
         """Return whether a doubted fence has waited long enough, so that the next look decides."""
-        return self._doubts(fence) and self._clock.boot() >= self._doubted[fence.key.number][1] + DOUBT_SECONDS
+        return self._is_doubted(fence) and self._clock.boot() >= self._doubted[fence.key.number][1] + DOUBT_SECONDS
 
-    def _decided(self, fence: Fence, verdict: OrphanDecision, now: datetime) -> OrphanDecision:
+    def _decide(self, fence: Fence, verdict: OrphanDecision, now: datetime) -> OrphanDecision:
         """Return the decision: look again at an unclear fence; withdraw one that is still unclear after the wait."""
         unclear, was_due = is_unclear(verdict, now - fence.at, timedelta(seconds=DOUBT_SECONDS)), self._is_due(fence)
         if was_due or not unclear:
             self._doubted.pop(fence.key.number, None)
-        elif not self._doubts(fence):
+        elif not self._is_doubted(fence):
             self._doubted[fence.key.number] = fence, self._clock.boot()
         if unclear:
             return OrphanDecision.WITHDRAW if was_due else OrphanDecision.LOOK_AGAIN
@@ -148,8 +150,8 @@ class Sweep:
 
     async def _settle(self, fence: Fence) -> None:
         number, now = fence.key.number, self._sources.server_time()
-        found = await self._found(fence, now)
-        verdict = self._decided(fence, judge(found, self._rules, now), now)
+        found = await self._read_item(fence, now)
+        verdict = self._decide(fence, judge(found, self._rules, now), now)
         match verdict:
             case OrphanDecision.LOOK_AGAIN:
                 return
@@ -167,7 +169,7 @@ class Sweep:
             case OrphanDecision.WITHDRAW:
                 done = await self._end(fence, found, Stage.WITHDRAWN)
                 if done and found.item is not None:
-                    await self._tell(fence, found.item)
+                    await self._tell_people(fence, found.item)
             case OrphanDecision.PRUNE:
                 done = await self._sources.fences.remove(fence.key.ref, fence.oid, PRUNING)
         log.info("orphan_found", outcome="completed" if done else "skipped", lock=fence.key.ref, verdict=str(verdict))
@@ -181,12 +183,12 @@ class Sweep:
             )
         return await write_tombstone(self._port, self._claimant, fence, stage)
 
-    async def _tell(self, fence: Fence, item: Issue) -> None:
+    async def _tell_people(self, fence: Fence, item: Issue) -> None:
         """Revise a status comment that says that somebody works there; posts none where there is none."""
         told = await self._rules.status_for(replace(fence, stage=Stage.WITHDRAWN), reason(item))
         await self._sources.status.revise(item.number, told, Notice(item.number, "withdrawn"))
 
-    async def _found(self, fence: Fence, now: datetime) -> SuspectFence:
+    async def _read_item(self, fence: Fence, now: datetime) -> SuspectFence:
         """Read the item itself: lists and fences may be out of date."""
         rules = self._rules
         try:

@@ -160,11 +160,11 @@ def _seconds(category: Category, history: History) -> float | None:
         case Category.TIMEOUT if history.of(Category.TIMEOUT) < TIMEOUT_REPEATS:
             return 0.0
         case _:
-            step = _scheduled(history)
+            step = _steps_used(history)
             return float(SCHEDULE_SECONDS[step]) if step < len(SCHEDULE_SECONDS) else None
 
 
-def _scheduled(history: History) -> int:
+def _steps_used(history: History) -> int:
     """Return the schedule steps used: passing failures, malformed answers, and timeouts beyond their own retries."""
     timeouts = max(0, history.of(Category.TIMEOUT) - TIMEOUT_REPEATS)
     return history.of(Category.PASSING) + history.of(Category.MALFORMED) + timeouts

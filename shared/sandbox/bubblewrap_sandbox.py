@@ -70,15 +70,15 @@ def arguments(command: Sequence[str], view: FileSystemView) -> Iterator[str]:
         if Path(place).exists():
             yield from ("--ro-bind", "/dev/null", place)
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm")
-    yield from _system()
+    yield from _system_binds()
     yield from ("--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp")
-    yield from _shown(view)
+    yield from _view_binds(view)
     yield from ("--remount-ro", "/", "--remount-ro", "/dev", "--")
-    yield from ("/bin/sh", "-c", _BOUNDED, "sh", *system_calls.RESTRICTED, *_through(view.outlet))
+    yield from ("/bin/sh", "-c", _BOUNDED, "sh", *system_calls.RESTRICTED, *_forwarder(view.outlet))
     yield from command
 
 
-def _system() -> Iterator[str]:
+def _system_binds() -> Iterator[str]:
     for place in map(Path, _SYSTEM):
         if place.is_symlink():
             yield from ("--symlink", str(place.readlink()), str(place))
@@ -88,10 +88,10 @@ def _system() -> Iterator[str]:
         yield from ("--ro-bind-try", str(found), str(found))
 
 
-def _shown(view: FileSystemView) -> Iterator[str]:
+def _view_binds(view: FileSystemView) -> Iterator[str]:
     """Yield the binds of the view: parents before their entries, and hidden paths below readable ones hidden again."""
     readable = [path for path in (*view.readable, Path(sys.prefix), Path(sys.base_prefix)) if path.exists()]
-    named = _named(readable)
+    named = _spellings(readable)
     for path in named:
         if not _of_the_system(path) and not any(other in path.parents for other in named):
             yield from ("--ro-bind", str(path), str(path))
@@ -103,7 +103,7 @@ def _shown(view: FileSystemView) -> Iterator[str]:
     for path in shown:
         if any(place in path.parents for place in hidden):
             yield from ("--ro-bind", str(path), str(path))
-    for path in _named(view.writable):
+    for path in _spellings(view.writable):
         yield from ("--bind", str(path), str(path))
     yield from ("--ro-bind", system_calls.__file__, system_calls.__file__)
     if view.outlet is not None:
@@ -111,7 +111,7 @@ def _shown(view: FileSystemView) -> Iterator[str]:
         yield from ("--ro-bind", forward.__file__, forward.__file__)
 
 
-def _named(paths: Sequence[Path]) -> list[Path]:
+def _spellings(paths: Sequence[Path]) -> list[Path]:
     """Return each path as given and with links resolved: programs ask for the one, the kernel for the other."""
     both = {*real(paths), *(path.absolute() for path in paths)}
     return sorted(both, key=lambda path: (len(path.parts), path))
@@ -121,7 +121,7 @@ def _of_the_system(path: Path) -> bool:
     return any(path == Path(place) or Path(place) in path.parents for place in _SYSTEM)
 
 
-def _through(outlet: Outlet | None) -> tuple[str, ...]:
+def _forwarder(outlet: Outlet | None) -> tuple[str, ...]:
     if outlet is None:
         return ()
     return (sys.executable, "-I", "-S", forward.__file__, str(outlet.port), _SOCKET, "--")

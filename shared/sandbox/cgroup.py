@@ -42,7 +42,7 @@ class Delegated:
 
         The processes are in a cgroup below it: in a cgroup namespace of their own they see no limit to raise.
         """
-        self.leftovers[:] = [path for path in self.leftovers if not _removed(path)]
+        self.leftovers[:] = [path for path in self.leftovers if not _remove(path)]
         outer = self.root / f"{_BOX}{os.getpid()}-{next(_NUMBERS)}"
         inner = outer / "inner"
         outer.mkdir()
@@ -60,7 +60,7 @@ class Delegated:
             for outer in self.root.glob(f"{_BOX}*"):
                 owner = outer.name.removeprefix(_BOX).partition("-")[0]
                 if not Path(f"/proc/{owner}").exists():
-                    _removed(outer)
+                    _remove(outer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Box:
 
     def close(self) -> None:
         """Remove it; raises nothing. A cgroup that is not empty yet is removed when the next one is made."""
-        if not _removed(self.outer):
+        if not _remove(self.outer):
             self.leftovers.append(self.outer)
 
 
@@ -153,7 +153,7 @@ def own(groups: str, mounts: str) -> Path | None:
     return None
 
 
-def _removed(outer: Path) -> bool:
+def _remove(outer: Path) -> bool:
     try:
         for inner in outer.iterdir():
             if inner.is_dir():

@@ -77,15 +77,15 @@ def held(pids: Sequence[int]) -> Held:
     for pid in pids:
         if (space := _link(f"/proc/{pid}/ns/mnt")) and space not in spaces:
             spaces.add(space)
-            _file_systems(pid, ours, found)
+            _count_file_systems(pid, ours, found)
     in_memory = {_number(device) for device in found.mounted}
     for pid in pids:
-        _descriptors(pid, in_memory, found)
+        _count_descriptors(pid, in_memory, found)
     for pid in pids:
-        _mapped(pid, in_memory, found)
+        _count_mapped(pid, in_memory, found)
     usages = [usage for usage in found.mounted.values() if usage is not None]
     mounted = sum(size for size, _ in usages)
-    further = max(0, len({*_own(pids, "ipc")}) - 1) * OWN_SEGMENTS_BYTES
+    further = max(0, len({*_own_namespaces(pids, "ipc")}) - 1) * OWN_SEGMENTS_BYTES
     return Held(
         memory_bytes=mounted + sum(found.memory.values()) + further,
         disk_bytes=mounted + sum(found.disk.values()),
@@ -118,7 +118,7 @@ def mappings(text: str) -> Iterator[Mapping]:
         yield Mapping(identity, int(fields[2], 16) + last - first, fields[0], memory)
 
 
-def _own(pids: Iterable[int], kind: str) -> Iterator[str]:
+def _own_namespaces(pids: Iterable[int], kind: str) -> Iterator[str]:
     """Yield the namespaces of a kind that are not this process's."""
     ours = _link(f"/proc/self/ns/{kind}")
     for pid in pids:
@@ -126,7 +126,7 @@ def _own(pids: Iterable[int], kind: str) -> Iterator[str]:
             yield space
 
 
-def _file_systems(pid: int, ours: set[str], found: _Found) -> None:
+def _count_file_systems(pid: int, ours: set[str], found: _Found) -> None:
     """Count the file systems in memory that one process sees and this one does not."""
     for mount in _mounts(pid):
         if mount.kind not in _IN_MEMORY or mount.device in ours:
@@ -149,7 +149,7 @@ def _usage(pid: int, mount: Mount) -> tuple[int, int] | None:
     return (usage.f_blocks - usage.f_bfree) * usage.f_frsize, usage.f_files - usage.f_ffree
 
 
-def _descriptors(pid: int, in_memory: set[int], found: _Found) -> None:
+def _count_descriptors(pid: int, in_memory: set[int], found: _Found) -> None:
     for name in _names(f"/proc/{pid}/fd"):
         path = f"/proc/{pid}/fd/{name}"
         try:
@@ -164,7 +164,7 @@ def _descriptors(pid: int, in_memory: set[int], found: _Found) -> None:
                 found.disk[identity] = known.st_blocks * 512
 
 
-def _mapped(pid: int, in_memory: set[int], found: _Found) -> None:
+def _count_mapped(pid: int, in_memory: set[int], found: _Found) -> None:
     """Count mapped files without a descriptor: by their size, if readable, else by the end of the mapped part."""
     for mapping in mappings(_text(f"/proc/{pid}/maps")):
         one = mapping.identity

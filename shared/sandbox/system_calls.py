@@ -116,17 +116,17 @@ def _of_keys(calls: _Calls) -> Iterator[bytes]:
 
 def _of_segments(calls: _Calls) -> Iterator[bytes]:
     """Yield the check of shmget's size: its second argument, or the third of `ipc`, whose first selects the call."""
-    direct = list(_bounded(1))
+    direct = list(_size_check(1))
     yield _step(_EQUAL, calls.shmget, unequal=len(direct))
     yield from direct
     if calls.ipc:
         which = (_step(_LOAD, _value(0)), _step(_AND, 0xFFFF), _step(_EQUAL, _SHMGET_OF_IPC, equal=1))
-        through = [*which, _step(_RETURN, _ALLOW), *_bounded(2)]
+        through = [*which, _step(_RETURN, _ALLOW), *_size_check(2)]
         yield _step(_EQUAL, calls.ipc, unequal=len(through))
         yield from through
 
 
-def _bounded(place: int) -> Iterator[bytes]:
+def _size_check(place: int) -> Iterator[bytes]:
     """Refuse the call if its argument at `place`, of 64 bits, is too large, and allow all others."""
     yield _step(_LOAD, _value(place, upper=True))
     yield _step(_EQUAL, 0, unequal=2)

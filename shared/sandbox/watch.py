@@ -85,15 +85,15 @@ class Watch:
             self._on_disk = self._weigh()
         self._looks += 1
         tree = list(_tree(pid))
-        memory = sum(_resident(one) for one in tree)
+        memory = sum(_resident_bytes(one) for one in tree)
         seconds = self._cpu.taken(tree)
         others = held([one.pid for one in tree])
         size, files = self._on_disk
         usage = Usage(memory + others.memory_bytes, len(tree), size + others.disk_bytes, files + others.files, seconds)
         refused = None if self._box is None else self._box.passed()
-        return refused or self._unmeasured(others) or self._depth() or passed(usage, self.limits)
+        return refused or self._report_unmeasured(others) or self._depth() or passed(usage, self.limits)
 
-    def _unmeasured(self, others: Held) -> str | None:
+    def _report_unmeasured(self, others: Held) -> str | None:
         """Report a file system that two looks in a row could not measure: once may be a sandbox being set up."""
         again = others.unseen & self._unseen
         self._unseen = others.unseen
@@ -107,7 +107,7 @@ class Watch:
         size = files = 0
         for entry in self._entries():
             files += 1
-            size += entry.stat(follow_symlinks=False).st_blocks * 512 if _there(entry) else 0
+            size += entry.stat(follow_symlinks=False).st_blocks * 512 if _exists(entry) else 0
             if files > self.limits.files or size > self.limits.disk_bytes:
                 break
         return size, files
@@ -155,7 +155,7 @@ def _tree(pid: int) -> Iterator[psutil.Process]:
                     yield psutil.Process(other)
 
 
-def _resident(one: psutil.Process) -> int:
+def _resident_bytes(one: psutil.Process) -> int:
     import psutil
 
     try:
@@ -164,7 +164,7 @@ def _resident(one: psutil.Process) -> int:
         return 0
 
 
-def _there(entry: os.DirEntry[str]) -> bool:
+def _exists(entry: os.DirEntry[str]) -> bool:
     try:
         entry.stat(follow_symlinks=False)  # the answer is remembered by the entry
     except OSError:

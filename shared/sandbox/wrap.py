@@ -54,7 +54,7 @@ class Wrap:
             case Isolation.SANDBOX:
                 return tuple(bubblewrap_sandbox.arguments(command, view))
             case Isolation.ACCOUNT:
-                return (*system_calls.RESTRICTED, *self._reaped(), *command)
+                return (*system_calls.RESTRICTED, *self._reaper(), *command)
             case Isolation.TREE_BY_BUBBLEWRAP:
                 return ("bwrap", *_bubblewrap(view), "--", *command)
             case Isolation.TREE_BY_UNSHARE:
@@ -64,7 +64,7 @@ class Wrap:
             case Isolation.TREE_BY_GROUP:
                 return (*(_WITH_PARENT if _SETPRIV else ()), *command)
 
-    def _reaped(self) -> tuple[str, ...]:
+    def _reaper(self) -> tuple[str, ...]:
         if self.account is None:
             raise ValueError("an account to run as belongs to Isolation.ACCOUNT")
         ids = (str(number) for number in (*self.account, PROCESSES))

@@ -42,7 +42,7 @@ class Slots:
             self.leave(loop)
             return False
         vacant = self._vacant
-        if vacant > len(self._ahead(loop)) or vacant > len(self._hurried(loop)):
+        if vacant > len(self._ahead(loop)) or vacant > len(self._still_ahead(loop)):
             self.leave(loop)
             return True
         self._queue.setdefault(loop, False)
@@ -65,7 +65,7 @@ class Slots:
         waiting = list(self._queue)
         return waiting[: waiting.index(loop)] if loop in self._queue else waiting
 
-    def _hurried(self, loop: Busy) -> list[Busy]:
+    def _still_ahead(self, loop: Busy) -> list[Busy]:
         """Return the loops still ahead after those that left a free slot unused twice have lost their turn."""
         if self._vacant > 0:
             for one in self._ahead(loop)[: self._vacant]:

@@ -45,13 +45,13 @@ def _settings(wishes: Iterable[tuple[str, str]], remarks: list[str]) -> Settings
             if name not in {*_NAMES, _SIZE}:
                 near = difflib.get_close_matches(name, [*_NAMES, _KIND], 1)
                 raise ValueError(f"there is no such setting{f'; {near[0]} is one' if near else ''}")
-            settings = replace(settings, **{name: _read(name, value)})
+            settings = replace(settings, **{name: _setting_value(name, value)})
         except ValueError as error:
             remarks.append(f"'{name[:40]}: {value[:40]}' is ignored: {error}.")
     return settings
 
 
-def _read(name: str, value: str) -> Any:
+def _setting_value(name: str, value: str) -> Any:
     if name == _SIZE:
         raise ValueError("it counts on a line of its own, as in `Size: large`, where people see it")
     number = re.fullmatch(r"\$?(\d{1,9}(?:\.\d{1,9})?)", value)
@@ -68,11 +68,11 @@ def _wishes(body: str, shown: list[Line]) -> Iterator[tuple[str, str]]:
     for comment in _COMMENT.findall(unfenced):
         workflow = _WORKFLOW.fullmatch(comment)
         yield from _PAIR.findall(workflow[1]) if workflow else ()
-        yield from _spelled(comment.split("\n"))
-    yield from _spelled(line.text for line in shown if not line.fenced)
+        yield from _tdd_settings(comment.split("\n"))
+    yield from _tdd_settings(line.text for line in shown if not line.fenced)
 
 
-def _spelled(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _tdd_settings(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     for text in texts:
         found = TDD_LINE.fullmatch(text)
         if found:

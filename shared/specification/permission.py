@@ -36,7 +36,7 @@ def names(texts: Iterable[str], path: str, name: str) -> bool:
     spellings = set(_spellings(path, name))
     bare = [one for one in spellings if any(map(_SYMBOL.fullmatch, _PARTS.split(one)[-1:]))]
     pattern = re.compile(f"{_BEFORE}(?:{'|'.join(map(re.escape, bare))}){_AFTER}") if bare else None
-    return any(_says(_unfenced(text), spellings, pattern) for text in texts)
+    return any(_is_named_in(_without_fences(text), spellings, pattern) for text in texts)
 
 
 def _without_case(name: str) -> str:
@@ -58,10 +58,10 @@ def _spellings(path: str, name: str) -> Iterator[str]:
     yield last
 
 
-def _says(text: str, spellings: Collection[str], bare: re.Pattern[str] | None) -> bool:
+def _is_named_in(text: str, spellings: Collection[str], bare: re.Pattern[str] | None) -> bool:
     quoted = {next(filter(None, found.groups())).strip().removesuffix("()") for found in _QUOTED.finditer(text)}
     return not quoted.isdisjoint(spellings) or (bare is not None and bare.search(text) is not None)
 
 
-def _unfenced(text: str) -> str:
+def _without_fences(text: str) -> str:
     return " ".join(" ".join(line.text for line in lines(text) if not line.fenced).split())

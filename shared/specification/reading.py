@@ -47,10 +47,10 @@ def read(body: str) -> Specification:
     return Specification(
         goal=_goal(sections[SectionName.GOAL], remarks),
         criteria=criteria,
-        files=_capped("files", _paths(sections[SectionName.FILES]), remarks),
-        may_change=_capped("tests that may change", _paths(sections[SectionName.MAY_CHANGE]), remarks),
-        out_of_scope=_capped("entries out of scope", _entries(sections[SectionName.OUT_OF_SCOPE]), remarks),
-        depends_on=_capped("dependencies", relations["depends on"], remarks),
+        files=_cap("files", _paths(sections[SectionName.FILES]), remarks),
+        may_change=_cap("tests that may change", _paths(sections[SectionName.MAY_CHANGE]), remarks),
+        out_of_scope=_cap("entries out of scope", _entries(sections[SectionName.OUT_OF_SCOPE]), remarks),
+        depends_on=_cap("dependencies", relations["depends on"], remarks),
         part_of=next(iter(relations["part of"]), None),
         settings=settings,
         kind=kind,
@@ -116,9 +116,9 @@ def _criteria(sections: Sections, remarks: list[str]) -> tuple[Criterion, ...]:
         sections[SectionName.GOAL] += sections[SectionName.CRITERIA]
         return ()
     found: dict[str, Criterion] = {}
-    for text in _capped("acceptance criteria", texts, remarks, model.CRITERIA_LIMIT):
+    for text in _cap("acceptance criteria", texts, remarks, model.CRITERIA_LIMIT):
         name, rest = _criterion(Item(text, boxed=True))
-        name = name if name and name not in found else _unused(found)
+        name = name if name and name not in found else _unused_id(found)
         found[name] = Criterion(name, rest)
     return tuple(found.values())
 
@@ -134,7 +134,7 @@ def _plain(item: Item) -> str:
     return unescape(f"- {item.text}").removeprefix("- ")
 
 
-def _unused(found: dict[str, Criterion]) -> str:
+def _unused_id(found: dict[str, Criterion]) -> str:
     number = len(found) + 1
     while f"AC{number}" in found:
         number += 1
@@ -164,7 +164,7 @@ def _entries(content: list[Line]) -> list[str]:
     return [unescape(paragraph) for paragraph in paragraphs if paragraph.strip()]
 
 
-def _capped(what: str, found: Iterable[T], remarks: list[str], limit: int = model.LIST_LIMIT) -> tuple[T, ...]:
+def _cap(what: str, found: Iterable[T], remarks: list[str], limit: int = model.LIST_LIMIT) -> tuple[T, ...]:
     distinct = tuple(dict.fromkeys(found))
     if len(distinct) > limit:
         remarks.append(f"Only the first {limit} of {len(distinct):,} {what} are read.")

@@ -134,9 +134,9 @@ class Written:
 
     def _write_all(self) -> None:
         while batch := self._next():
-            if not self._written(batch) and self._rest():
+            if not self._write_batch(batch) and self._pause_after_failure():
                 break
-        _quietly_closed(self._store)
+        _close_quietly(self._store)
         with self._news:
             self._thread = None
 
@@ -147,7 +147,7 @@ class Written:
                 self._news.wait()
             return [self._waiting[index] for index in range(min(BATCH, len(self._waiting)))]
 
-    def _written(self, batch: Sequence[Event]) -> bool:
+    def _write_batch(self, batch: Sequence[Event]) -> bool:
         latest = batch[-1].at
         prune = self._pruned is None or latest - self._pruned >= PRUNE_EVERY
         try:
@@ -159,7 +159,7 @@ class Written:
             if not self._failing:
                 log.warning("events_not_written", outcome="retrying", to=self._to, error=str(error).partition("\n")[0])
             self._failing = True
-            _quietly_closed(self._store)
+            _close_quietly(self._store)
             return False
         if self._failing:
             log.info("events_written_again", outcome="completed", to=self._to, dropped=self.dropped)
@@ -182,7 +182,7 @@ class Written:
             self.dropped += count
         log.warning("events_refused", outcome="failed", to=self._to, count=count, error=why)
 
-    def _rest(self) -> bool:
+    def _pause_after_failure(self) -> bool:
         """Pause after a failure; return True, at once, if the log was closed: then there is no retry."""
         with self._news:
             if not self._closing:
@@ -191,7 +191,7 @@ class Written:
             return True
 
 
-def _quietly_closed(store: Store) -> None:
+def _close_quietly(store: Store) -> None:
     try:
         store.close()
     except Exception as error:  # it was of no use any more

@@ -86,12 +86,12 @@ class Tallies:
         self._open: dict[tuple[str, str], _Open] = {}
         self._asked: dict[tuple[str, int, int, str], datetime] = {}
         self._folds: Mapping[EventKind, Callable[[Event, Mapping[str, Any]], None]] = {
-            EventKind.CLAIM: self._claim,
-            EventKind.ENDED: self._ended,
-            EventKind.PHASE: self._phase,
+            EventKind.CLAIM: self._fold_claim,
+            EventKind.ENDED: self._fold_ended,
+            EventKind.PHASE: self._fold_phase,
             EventKind.LOCK: lambda e, d: self._count("lock_events", event=d.get("event", "")),
             EventKind.LABEL: lambda e, d: self._count("label_changes", change=d.get("change", "")),
-            EventKind.LLM_CALL: self._llm_call,
+            EventKind.LLM_CALL: self._fold_call,
             EventKind.TEST_RUN: lambda e, d: self._count("test_runs", outcome=d.get("outcome", "")),
             EventKind.CI: lambda e, d: self._count(
                 "ci_verdicts", repository=e.repository, verdict=d.get("verdict", "")
@@ -99,11 +99,11 @@ class Tallies:
             EventKind.REVIEW: lambda e, d: self._count(
                 "reviews", repository=e.repository, verdict=d.get("verdict", "")
             ),
-            EventKind.APPROVAL: self._approval,
+            EventKind.APPROVAL: self._fold_approval,
             EventKind.COMMAND: lambda e, d: self._count("commands", command=d.get("command", "")),
-            EventKind.ESCALATION: self._escalation,
+            EventKind.ESCALATION: self._fold_escalation,
             EventKind.ITERATION: lambda e, d: self._count("iterations", repository=e.repository, kind=e.role),
-            EventKind.RETRY: self._retry,
+            EventKind.RETRY: self._fold_retry,
             EventKind.AGENT: lambda e, d: self._count("agent_states", state=d.get("state", "")),
             EventKind.PHASE_SLOW: lambda e, d: self._count("phases_slow", kind=e.role, phase=e.phase),
         }
@@ -117,43 +117,43 @@ class Tallies:
         key = _key(series, labels)
         series[key] = series.get(key, 0.0) + by
 
-    def _lasted(self, name: str, seconds: float, **labels: object) -> None:
+    def _add_duration(self, name: str, seconds: float, **labels: object) -> None:
         series = self.durations[name]
         series.setdefault(_key(series, labels), Durations()).add(seconds)
 
-    def _claim(self, event: Event, data: Mapping[str, Any]) -> None:
+    def _fold_claim(self, event: Event, data: Mapping[str, Any]) -> None:
         self._count("workflow_started", repository=event.repository, kind=event.role)
         self._open[event.repository, event.run] = _Open(event.at, event.phase, event.at)
 
-    def _phase(self, event: Event, data: Mapping[str, Any]) -> None:
+    def _fold_phase(self, event: Event, data: Mapping[str, Any]) -> None:
         if event.phase == Stage.DONE:  # of a merge at the button nobody's word is told
-            self._answered(event, "merge")
+            self._close_approval(event, "merge")
         known = self._open.get((event.repository, event.run))
         if known is not None and known.phase != event.phase:
             self._leave(known, event)
             known.phase, known.phase_since = event.phase, event.at
 
-    def _ended(self, event: Event, data: Mapping[str, Any]) -> None:
+    def _fold_ended(self, event: Event, data: Mapping[str, Any]) -> None:
         self._count(
             "workflow_completed", repository=event.repository, kind=event.role, status=data.get("status", "unknown")
         )
         known = self._open.pop((event.repository, event.run), None)
         if known is not None:
             self._leave(known, event)
-            self._lasted("workflow_duration_seconds", (event.at - known.since).total_seconds(), kind=event.role)
+            self._add_duration("workflow_duration_seconds", (event.at - known.since).total_seconds(), kind=event.role)
 
     def _leave(self, known: _Open, event: Event) -> None:
         seconds = (event.at - known.phase_since).total_seconds()
-        self._lasted("workflow_phase_duration_seconds", seconds, kind=event.role, phase=known.phase)
+        self._add_duration("workflow_phase_duration_seconds", seconds, kind=event.role, phase=known.phase)
 
-    def _llm_call(self, event: Event, data: Mapping[str, Any]) -> None:
+    def _fold_call(self, event: Event, data: Mapping[str, Any]) -> None:
         role, ending, model = data.get("role", ""), data.get("ending", ""), data.get("model") or "unknown"
         backend, usd = data.get("backend", ""), data.get("cost_usd")
         self._count("agent_tasks_assigned", role=role)
         calls, completed = self.tasks.get(role, (0, 0))
         self.tasks[role] = calls + 1, completed + (ending == "completed")
         self._count("llm_calls", backend=backend, role=role, ending=ending)
-        self._lasted("llm_call_duration_seconds", data.get("seconds", 0.0), backend=backend, role=role)
+        self._add_duration("llm_call_duration_seconds", data.get("seconds", 0.0), backend=backend, role=role)
         for what in ("input", "output", "cached", "cache_write"):
             if tokens := data.get(f"{what}_tokens", 0):
                 self._count("llm_tokens", tokens, backend=backend, model=model, type=what)
@@ -162,7 +162,7 @@ class Tallies:
         else:
             self._count("llm_cost_usd", usd, backend=backend, model=model, source=data.get("cost_source", "unknown"))
 
-    def _approval(self, event: Event, data: Mapping[str, Any]) -> None:
+    def _fold_approval(self, event: Event, data: Mapping[str, Any]) -> None:
         what, state = data.get("what", ""), data.get("state", "")
         if state == "requested":
             self._count("approval_requested", kind=what)
@@ -170,19 +170,19 @@ class Tallies:
         elif state == "timed_out":
             self._count("approval_timeout", kind=what)
         else:
-            self._answered(event, what)
+            self._close_approval(event, what)
 
-    def _answered(self, event: Event, what: str) -> None:
+    def _close_approval(self, event: Event, what: str) -> None:
         asked = self._asked.pop((event.repository, event.issue, event.pull, what), None)
         if asked is not None:
-            self._lasted("approval_response_time_seconds", (event.at - asked).total_seconds(), kind=what)
+            self._add_duration("approval_response_time_seconds", (event.at - asked).total_seconds(), kind=what)
 
-    def _escalation(self, event: Event, data: Mapping[str, Any]) -> None:
+    def _fold_escalation(self, event: Event, data: Mapping[str, Any]) -> None:
         self._count("escalations", repository=event.repository, category=data.get("category", ""))
         if data.get("retried"):
             self._count("retry_escalation", phase=event.phase)
 
-    def _retry(self, event: Event, data: Mapping[str, Any]) -> None:
+    def _fold_retry(self, event: Event, data: Mapping[str, Any]) -> None:
         name = "retry_success" if data.get("state") == "succeeded" else "retry_attempt"
         self._count(name, phase=data.get("phase") or event.phase)
 

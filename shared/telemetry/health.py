@@ -37,8 +37,8 @@ class Health:
         """Serve while the block runs; yields the port. Raises `Misconfigured` if nothing can listen."""
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
-        app.router.add_get("/healthz", _says(self._health.stuck, "alive", self._aside))
-        app.router.add_get("/readyz", _says(self._health.unready, "ready", self._aside))
+        app.router.add_get("/healthz", _answer_with(self._health.stuck, "alive", self._aside))
+        app.router.add_get("/readyz", _answer_with(self._health.unready, "ready", self._aside))
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=GOODBYE_SECONDS)
         with listener(host, port) as listening:
             await runner.setup()
@@ -74,7 +74,7 @@ def listener(host: str, port: int) -> socket.socket:
     raise Misconfigured(f"health: no port is free at {host}.")
 
 
-def _says(
+def _answer_with(
     unwell: Callable[[], str], well: str, more: Callable[[], str]
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def answer(request: web.Request) -> web.Response:

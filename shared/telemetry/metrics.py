@@ -39,7 +39,7 @@ class Figures:
     def collect(self) -> Iterator[Metric]:
         """Yield every family, also those that have no value yet; each under its old name, too."""
         for family in self._families():
-            yield _prefixed(family)
+            yield _with_prefix(family)
             family.documentation = f"Old name of {new_name(family.name)}."
             yield family
 
@@ -98,7 +98,7 @@ def new_name(old: str) -> str:
     return PREFIX + old.removeprefix("workflow_")
 
 
-def _prefixed(family: Metric) -> Metric:
+def _with_prefix(family: Metric) -> Metric:
     found = Metric(new_name(family.name), family.documentation, family.type)
     found.samples = [sample._replace(name=new_name(sample.name)) for sample in family.samples]
     return found

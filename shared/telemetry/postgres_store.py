@@ -42,7 +42,7 @@ class PostgresStore:
 
     def read(self, query: Query, most: int) -> list[StoredEvent]:
         """Return the first `most` events that match."""
-        return self._run(self._read(query, most))
+        return self._run(self._read_events(query, most))
 
     def close(self) -> None:
         """Close the connection and the loop."""
@@ -61,7 +61,7 @@ class PostgresStore:
         return self._runner.run(work)
 
     async def _append(self, events: Sequence[Event], forget_before: datetime | None) -> None:
-        async with self._connected().begin() as connection:
+        async with self._connect().begin() as connection:
             await self._ready(connection)
             filled = [rows.values(event, _time) for event in events]
             await connection.execute(text(rows.insertion("CAST(:data AS JSONB)")), filled)
@@ -69,9 +69,9 @@ class PostgresStore:
                 await connection.execute(text(rows.FORGET), {"before": _time(forget_before)})
         self._made = True
 
-    async def _read(self, query: Query, most: int) -> list[StoredEvent]:
+    async def _read_events(self, query: Query, most: int) -> list[StoredEvent]:
         sql, filled = rows.selection(query, _time, most)
-        async with self._connected().begin() as connection:
+        async with self._connect().begin() as connection:
             await self._ready(connection)
             return [rows.row(dict(found)) for found in (await connection.execute(text(sql), filled)).mappings()]
 
@@ -83,7 +83,7 @@ class PostgresStore:
         for sql in (own, *rows.INDEXES):
             await connection.execute(text(sql))
 
-    def _connected(self) -> AsyncEngine:
+    def _connect(self) -> AsyncEngine:
         if self._engine is None:
             options = {"timeout": CONNECT_SECONDS, "command_timeout": COMMAND_SECONDS}
             self._engine = create_async_engine(

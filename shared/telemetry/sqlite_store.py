@@ -32,7 +32,7 @@ class SqliteStore:
         """Write all or none; raises `sqlite3.Error` and `OSError`."""
         if self._open is not None and not self._path.exists():  # somebody deleted it: begin another one
             self.close()
-        connection = self._open = self._open or self._opened()
+        connection = self._open = self._open or self._open_file()
         with connection:
             connection.executemany(rows.insertion(), [rows.values(event, time) for event in events])
             if forget_before is not None:
@@ -58,7 +58,7 @@ class SqliteStore:
             connection, self._open = self._open, None
             connection.close()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_file(self) -> sqlite3.Connection:
         import sqlite3
 
         self._path.touch(mode=0o600)

@@ -54,7 +54,9 @@ class Traces:
     def __init__(self, resource: Mapping[str, str], hide: Callable[[str], str]) -> None:
         """`resource` identifies the sender, by the names of OpenTelemetry's conventions."""
         self._hide, self._ended = hide, _Ended()
-        provider = TracerProvider(resource=self._hidden(Resource.create(dict(resource))), shutdown_on_exit=False)
+        provider = TracerProvider(
+            resource=self._filter_resource(Resource.create(dict(resource))), shutdown_on_exit=False
+        )
         provider.add_span_processor(self._ended)
         self._tracer = provider.get_tracer("workflow-engine")
         self._open: dict[tuple[str, str], _Run] = {}
@@ -78,13 +80,15 @@ class Traces:
             case EventKind.LLM_CALL:
                 self._call(run, event)
             case EventKind.TEST_RUN:
-                self._lasted(run, event, f"tests {event.data.get('place', '')}".strip(), _named("tests", event.data))
+                self._add_span(
+                    run, event, f"tests {event.data.get('place', '')}".strip(), _prefixed("tests", event.data)
+                )
             case EventKind.CI:
                 self._checks(run, event)
             case EventKind.ENDED:
                 self._end(run, event)
             case _:
-                told = self._attributes(_named(str(event.kind), event.data))
+                told = self._attributes(_prefixed(str(event.kind), event.data))
                 run.phase.add_event(str(event.kind), told, _nanoseconds(event.at))
 
     def _begin(self, event: Event) -> None:
@@ -92,7 +96,7 @@ class Traces:
             del self._open[next(iter(self._open))]
         about = {"repository": event.repository, "agent": event.agent, "role": str(event.role), "run": event.run}
         numbers = {"issue": event.issue or None, "pull_request": event.pull or None}
-        attributes = _named("", about | numbers) | _named("claim", event.data)
+        attributes = _prefixed("", about | numbers) | _prefixed("claim", event.data)
         root = self._span(f"{event.role} run", event.at, attributes)
         self._open[event.repository, event.run] = _Run(root, event.phase, self._phase(root, event))
 
@@ -117,15 +121,15 @@ class Traces:
             "gen_ai.usage.output_tokens": data.get("output_tokens", 0),
             "gen_ai.usage.cache_read.input_tokens": cached,
             "gen_ai.usage.cache_creation.input_tokens": written,
-            **_named("llm", {name: value for name, value in data.items() if not name.endswith("_tokens")}),
+            **_prefixed("llm", {name: value for name, value in data.items() if not name.endswith("_tokens")}),
         }
         ending = data.get("ending", "")
         failed = "" if ending == "completed" else ending
         if failed:
             attributes["error.type"] = failed
-        self._lasted(run, event, f"invoke_agent {data.get('role', '')}".strip(), attributes, failed)
+        self._add_span(run, event, f"invoke_agent {data.get('role', '')}".strip(), attributes, failed)
 
-    def _lasted(self, run: _Run, event: Event, name: str, attributes: Mapping[str, object], failed: str = "") -> None:
+    def _add_span(self, run: _Run, event: Event, name: str, attributes: Mapping[str, object], failed: str = "") -> None:
         """Add a span for an event that is recorded at its end, with its duration in seconds."""
         seconds = max(0.0, float(event.data.get("seconds", 0.0)))
         parent, kind = set_span_in_context(run.phase), SpanKind.CLIENT if event.kind is EventKind.LLM_CALL else None
@@ -135,7 +139,7 @@ class Traces:
     def _checks(self, run: _Run, event: Event) -> None:
         """Span the time from the first look at a commit without a CI verdict to the look that shows one."""
         commit, verdict = str(event.data.get("commit", "")), str(event.data.get("verdict", ""))
-        told = _named("ci", event.data)
+        told = _prefixed("ci", event.data)
         if verdict in _UNSETTLED:
             if commit not in run.waits:
                 run.waits[commit] = self._span("wait for CI", event.at, told, set_span_in_context(run.root))
@@ -151,7 +155,7 @@ class Traces:
         for span in (*run.waits.values(), run.phase):
             _close(span, event.at)
         status, sentence = str(event.data.get("status", "")), str(event.data.get("sentence", ""))
-        run.root.set_attributes(self._attributes(_named("", event.data)))
+        run.root.set_attributes(self._attributes(_prefixed("", event.data)))
         _close(run.root, event.at, self._hide(sentence or status) if status in _FAILED else "")
         del self._open[event.repository, event.run]
 
@@ -188,7 +192,7 @@ class Traces:
             case _:
                 return self._hide(str(value))
 
-    def _hidden(self, resource: Resource) -> Resource:
+    def _filter_resource(self, resource: Resource) -> Resource:
         """Filter a resource, to which the environment may have added attributes (`OTEL_RESOURCE_ATTRIBUTES`)."""
         return Resource(self._attributes(resource.attributes))
 
@@ -199,7 +203,7 @@ def _vendor(backend: str | None) -> str | None:
     return str(spec.vendor) if spec is not None else backend
 
 
-def _named(room: str, data: Mapping[str, Any]) -> dict[str, object]:
+def _prefixed(room: str, data: Mapping[str, Any]) -> dict[str, object]:
     """Prefix attributes of the engine's own, for which the conventions have no name."""
     return {f"workflow.{room}.{name}" if room else f"workflow.{name}": value for name, value in data.items()}
 

@@ -76,7 +76,7 @@ def fold_logs(text: str) -> str:
     """
     out: list[str] = []
     for block in _blocks(text):
-        out += _folded(block) if len(block) >= LOG_LINES else [line.text for line in block]
+        out += _collapse(block) if len(block) >= LOG_LINES else [line.text for line in block]
     return "\n".join(out)
 
 
@@ -100,7 +100,7 @@ def _blocks(text: str) -> Iterator[list[Line]]:
         yield block
 
 
-def _folded(block: list[Line]) -> list[str]:
+def _collapse(block: list[Line]) -> list[str]:
     shown = [line.text for line in block]
     if not block[0].fenced:
         shown = ["~~~~text", *shown, "~~~~"]

@@ -71,7 +71,7 @@ class Prompts:
 
     def variables(self, name: str) -> tuple[str, ...]:
         """Return the variables that prompt `name` must be given."""
-        return _read(self.directory, name).variables
+        return _read_prompt(self.directory, name).variables
 
     def render(self, name: str, **variables: str | Untrusted) -> str:
         """Return the text of prompt `name`; an empty value shows as `(none)`.
@@ -79,10 +79,10 @@ class Prompts:
         Raises `PromptError` for a missing and an unused variable, and for a file whose front matter
         and text differ.
         """
-        prompt = _read(self.directory, name)
+        prompt = _read_prompt(self.directory, name)
         _agree(f"{name} is rendered", set(prompt.variables), set(variables))
         delimiter = self._delimiter(variables)
-        shown = {key: _shown(prompt, key, value, delimiter) for key, value in variables.items()}
+        shown = {key: _show_value(prompt, key, value, delimiter) for key, value in variables.items()}
         return _PLACEHOLDER.sub(lambda found: shown[found[1]], prompt.text)
 
     def _delimiter(self, variables: Mapping[str, str | Untrusted]) -> str:
@@ -94,7 +94,7 @@ class Prompts:
         raise PromptError("No delimiter was drawn that the texts do not contain.")
 
 
-def _shown(prompt: _Prompt, name: str, value: str | Untrusted, delimiter: str) -> str:
+def _show_value(prompt: _Prompt, name: str, value: str | Untrusted, delimiter: str) -> str:
     text = value.text if isinstance(value, Untrusted) else value
     if name in prompt.code:
         return _block(name, printable(text), delimiter)
@@ -107,7 +107,7 @@ def _block(name: str, text: str, delimiter: str) -> str:
     return f"<<<{name} {delimiter}\n{text.strip(chr(10)) or _NOTHING}\n{delimiter} {name}>>>"
 
 
-def _read(directory: Path, name: str) -> _Prompt:
+def _read_prompt(directory: Path, name: str) -> _Prompt:
     try:
         raw = (directory / f"{name}.md").read_text("utf-8")
     except FileNotFoundError as error:

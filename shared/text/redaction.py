@@ -76,8 +76,8 @@ def _spans(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
                 yield from _occurrences(text, needle)
     gapless, digits = _GAPS.sub("", text), _NO_HEX.sub("", text).lower()
     for secret in long_enough:
-        yield from _squeezed(text, gapless, _GAPS, _gapless(secret))
-        yield from _squeezed(text, digits, _NO_HEX, _dumps(secret))
+        yield from _squeezed_spans(text, gapless, _GAPS, _gapless(secret))
+        yield from _squeezed_spans(text, digits, _NO_HEX, _dumps(secret))
 
 
 def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
@@ -91,12 +91,14 @@ _Block = tuple[str, str, int]
 """A block of a form of a secret, the whole form, and the block's offset in it."""
 
 
-def _squeezed(text: str, squeezed: str, gaps: re.Pattern[str], blocks: tuple[_Block, ...]) -> Iterator[tuple[int, int]]:
+def _squeezed_spans(
+    text: str, squeezed: str, gaps: re.Pattern[str], blocks: tuple[_Block, ...]
+) -> Iterator[tuple[int, int]]:
     """Yield the spans of `text` in which `squeezed`, the text without gaps, has a block; each grown along its form."""
     where: list[int] = []
     for block, form, at in blocks:
         if block in squeezed:
-            where = where or _kept(text, gaps)
+            where = where or _kept_offsets(text, gaps)
             for span in _occurrences(squeezed, block):
                 left, right = _grown(squeezed, span, form, at)
                 yield where[left], where[right - 1] + 1
@@ -113,7 +115,7 @@ def _grown(text: str, span: tuple[int, int], form: str, at: int) -> tuple[int, i
     return left, right
 
 
-def _kept(text: str, gaps: re.Pattern[str]) -> list[int]:
+def _kept_offsets(text: str, gaps: re.Pattern[str]) -> list[int]:
     """Return the offset in `text` of each character of the squeezed text."""
     kept: list[int] = []
     done = 0
@@ -136,15 +138,20 @@ def _cover(text: str, spans: list[tuple[int, int]]) -> str:
 
 @lru_cache(maxsize=256)
 def _needles(secret: str) -> tuple[str, ...]:
-    found = {secret, secret[::-1]} | (_encoded(secret) if len(secret) >= _SHORTEST_ENCODED else set())
+    found = {secret, secret[::-1]} | (_encodings(secret) if len(secret) >= _SHORTEST_ENCODED else set())
     found |= {secret[at : at + FRAGMENT] for at in range(len(secret) - FRAGMENT + 1)}
     return tuple(sorted(found))
 
 
-def _encoded(secret: str) -> set[str]:
+def _encodings(secret: str) -> set[str]:
     raw = secret.encode("utf-8", "replace")
     escaped = {quote(raw, safe=""), quote(raw), quote_plus(raw), json.dumps(secret)[1:-1]}
-    return {raw.hex(), raw.hex().upper(), *_aligned(raw, b64encode, 3, 6), *_aligned(raw, b32encode, 5, 5)} | escaped
+    return {
+        raw.hex(),
+        raw.hex().upper(),
+        *_aligned_encodings(raw, b64encode, 3, 6),
+        *_aligned_encodings(raw, b32encode, 5, 5),
+    } | escaped
 
 
 @lru_cache(maxsize=256)
@@ -152,7 +159,7 @@ def _gapless(secret: str) -> tuple[_Block, ...]:
     """Return the blocks of a secret's forms, each form without gaps; none for a short secret."""
     if len(secret) < _SHORTEST_ENCODED:
         return ()
-    forms = {_GAPS.sub("", form) for form in {secret, secret[::-1]} | _encoded(secret)}
+    forms = {_GAPS.sub("", form) for form in {secret, secret[::-1]} | _encodings(secret)}
     return tuple(_blocks((form for form in sorted(forms) if len(form) >= _SHORTEST_ENCODED), FRAGMENT))
 
 
@@ -170,7 +177,7 @@ def _blocks(forms: Iterable[str], size: int) -> Iterator[_Block]:
             yield form[at : at + size], form, at
 
 
-def _aligned(raw: bytes, encode: Callable[[bytes], bytes], offsets: int, bits: int) -> Iterator[str]:
+def _aligned_encodings(raw: bytes, encode: Callable[[bytes], bytes], offsets: int, bits: int) -> Iterator[str]:
     """Yield the characters that `raw` alone decides, wherever it starts in a longer encoded text."""
     for offset in range(offsets):
         encoded = encode(bytes(offset) + raw).decode()

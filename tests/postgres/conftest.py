@@ -90,7 +90,7 @@ def clean(database: Database) -> Database:
     store = PostgresStore(database.url)
 
     async def drop() -> None:
-        async with store._connected().begin() as connection:
+        async with store._connect().begin() as connection:
             await connection.execute(text("DROP TABLE IF EXISTS events"))
 
     store._run(drop())

@@ -172,7 +172,7 @@ class CliCoder:
             await self._dialect.ready()
             async with self._endpoints.open(request) as endpoint:
                 began = self._launcher.clock.boot()
-                outcome = await self._continued(request, endpoint)
+                outcome = await self._continue(request, endpoint)
                 if outcome is None:
                     rest = request.limits.deadline_seconds - (self._launcher.clock.boot() - began)
                     limits = replace(request.limits, deadline_seconds=max(rest, LEAST_SECONDS))
@@ -182,7 +182,7 @@ class CliCoder:
         text = of_the_vendor(redact(outcome.text, [endpoint.token]), self._dialect.company, endpoint.base_url)
         return replace(outcome, text=text)
 
-    async def _continued(self, request: Request, endpoint: Endpoint) -> RunOutcome | None:
+    async def _continue(self, request: Request, endpoint: Endpoint) -> RunOutcome | None:
         """Make the call in the session of the last one of its kind; None if there is none, or it was refused."""
         continues = request.continues
         if continues is None:
@@ -238,7 +238,7 @@ class CliCoder:
             return RunOutcome(Ending.PERSISTENT, str(error), usage=NOT_RUN)
         except OSError as error:
             return RunOutcome(Ending.CONFIG, f"{self.name} cannot be started: {error.strerror}.")
-        outcome = _cut(session.partial_outcome(), ran, patience) if ran.cut else session.outcome(ran)
+        outcome = _cut_outcome(session.partial_outcome(), ran, patience) if ran.cut else session.outcome(ran)
         log = self._launcher.keep(call, _name(request), completed=outcome.ending is Ending.COMPLETED)
         return replace(outcome, log=log)
 
@@ -257,7 +257,7 @@ def was_refused(outcome: RunOutcome) -> bool:
     return outcome.ending in ABOUT_THE_SESSION and not any(tokens)
 
 
-def _cut(spent: RunOutcome, ran: Ran, patience: Patience) -> RunOutcome:
+def _cut_outcome(spent: RunOutcome, ran: Ran, patience: Patience) -> RunOutcome:
     match ran.cut:
         case Cut.DEADLINE:
             text = f"it did not end within {patience.deadline_seconds:g} seconds and was stopped"

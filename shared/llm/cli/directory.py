@@ -89,11 +89,11 @@ def sweep(root: Path, *, spared: Collection[Path] = ()) -> int:
         if any(path.is_relative_to(call) for path in spared):
             continue
         with suppress(OSError):
-            removed += _swept(lock)
+            removed += _sweep_call(lock)
     return removed
 
 
-def _swept(lock: Path) -> bool:
+def _sweep_call(lock: Path) -> bool:
     descriptor = os.open(lock, os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

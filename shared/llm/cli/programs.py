@@ -78,7 +78,7 @@ async def newest(name: str, configured: str, state_dir: Path, environment: Mappi
     if len(found) == 1:
         return Chosen(found[0], {})
     versions = {path: await _version(path, name, environment) for path in found}
-    return Chosen(max(found, key=lambda path: _ordered(versions[path])), versions)
+    return Chosen(max(found, key=lambda path: _version_key(versions[path])), versions)
 
 
 async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str:
@@ -94,5 +94,5 @@ async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str
     return version[0] if version else "says no version"
 
 
-def _ordered(version: str) -> list[int]:
+def _version_key(version: str) -> list[int]:
     return [int(part) for part in version.split(".")] if version[:1].isdigit() else []

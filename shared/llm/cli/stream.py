@@ -142,17 +142,17 @@ def _event(line: str) -> Event | None:
     if not text.startswith("{"):
         return None
     try:
-        event = json.loads(text, parse_constant=_refused, parse_float=_finite)
+        event = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite_number)
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
 
 
-def _refused(word: str) -> float:
+def _refuse_constant(word: str) -> float:
     """Raise `ValueError` for NaN and infinities: they are not JSON, and useless as numbers."""
     raise ValueError(f"{word} is no JSON")
 
 
-def _finite(text: str) -> float:
+def _finite_number(text: str) -> float:
     number = float(text)
-    return number if math.isfinite(number) else _refused(text)
+    return number if math.isfinite(number) else _refuse_constant(text)

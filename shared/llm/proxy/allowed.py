@@ -84,7 +84,9 @@ def parsed(body: bytes) -> dict[str, Any]:
     if sum(body.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
         raise RequestRefused(f"The request has more than {MOST_VALUES:,} values.")
     try:
-        found = json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_number, parse_float=_number)
+        found = json.loads(
+            body.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_number, parse_float=_number
+        )
     except (ValueError, RecursionError) as error:
         raise RequestRefused("The request is not JSON in UTF-8.") from error
     if not isinstance(found, dict):
@@ -113,7 +115,7 @@ def checked(
     output = next((body[key] for key in _LENGTHS[vendor] if body.get(key) is not None), None)
     known = isinstance(output, int) and not isinstance(output, bool) and 0 < output <= LARGEST_OUTPUT
     most = int(output) if known and output else LARGEST_OUTPUT
-    return RequestBound(model, size + sum(map(_pictured, _parts(body))), most, uses, searches)
+    return RequestBound(model, size + sum(map(_picture_tokens, _parts(body))), most, uses, searches)
 
 
 def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, request_bound: RequestBound) -> bytes:
@@ -224,7 +226,7 @@ def _says_what_it_is(item: object) -> bool:
     return isinstance(item, dict) and any(item.get(key) for key in ("type", "role", "content"))
 
 
-def _pictured(part: Mapping[str, Any]) -> int:
+def _picture_tokens(part: Mapping[str, Any]) -> int:
     """Return the tokens of an image or a file, which do not depend on its bytes."""
     kind = part.get("media_type")
     if kind == "application/pdf" or part.get("file_data"):
@@ -293,7 +295,7 @@ def _parts(value: object) -> Iterator[Mapping[str, Any]]:
             waiting += one
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key stands there twice")

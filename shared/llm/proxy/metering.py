@@ -165,11 +165,12 @@ class UsageMeter:
                 self._anthropic(usage, message.get("model"))
             case {"type": "message_delta", "usage": dict(usage)}:
                 self._anthropic(usage, None)
-                known = not self._used or _says(usage, "input_tokens")  # the first count is that of the first round
-                self.whole = self._begun and known and _says(usage, "output_tokens")
+                # The first count is that of the first round.
+                known = not self._used or _has_counts(usage, "input_tokens")
+                self.whole = self._begun and known and _has_counts(usage, "output_tokens")
             case {"type": "message", "usage": dict(usage), **message}:
                 self._anthropic(usage, message.get("model"))
-                self.whole = _says(usage, "input_tokens", "output_tokens")
+                self.whole = _has_counts(usage, "input_tokens", "output_tokens")
             case {"type": str(kind), "response": {"usage": dict(usage), **response}} if kind in FINAL:
                 self.failed |= kind == "response.failed"
                 self._openai(usage, response)
@@ -199,7 +200,7 @@ class UsageMeter:
             written_hour=hour,
             searches=self._searches(usage),
         )
-        self._begun = self._begun or _says(usage, "input_tokens")
+        self._begun = self._begun or _has_counts(usage, "input_tokens")
 
     def _chat(self, event: Mapping[str, Any]) -> None:
         """Note a chunk, or a plain answer; some servers count in every chunk, and only the last count is complete."""
@@ -211,7 +212,7 @@ class UsageMeter:
         self._output_bytes += sum(map(_length, (choice.get("delta") for choice in known)))
         self.finished |= any(choice.get("finish_reason") for choice in known)
         usage = event.get("usage")
-        if not isinstance(usage, dict) or not _says(usage, "prompt_tokens", "completion_tokens"):
+        if not isinstance(usage, dict) or not _has_counts(usage, "prompt_tokens", "completion_tokens"):
             return
         model, details = event.get("model"), usage.get("prompt_tokens_details")
         hit = count_of(usage, "prompt_cache_hit_tokens", 0)
@@ -234,11 +235,11 @@ class UsageMeter:
     def _openai(self, usage: Mapping[str, Any], response: Mapping[Any, Any]) -> None:
         """Note OpenAI's counts: input includes cached tokens; output includes reasoning, and lists the searches."""
         model, items = response.get("model"), response.get("output")
-        searches = max(self._used, _listed(items, "web_search_call"))
+        searches = max(self._used, _count_items(items, "web_search_call"))
         details = usage.get("input_tokens_details")
         details = details if isinstance(details, dict) else {}
         cached, written = count_of(details, "cached_tokens", 0), count_of(details, "cache_write_tokens", 0)
-        if not _says(usage, "input_tokens", "output_tokens"):
+        if not _has_counts(usage, "input_tokens", "output_tokens"):
             return
         self._tokens = Tokens(
             model=model if isinstance(model, str) and model else self._tokens.model,
@@ -259,12 +260,12 @@ def _uses(event: Mapping[str, Any]) -> int:
         case {"type": "response.output_item.done", "item": {"type": "web_search_call"}}:
             return 1
         case {"type": "message", "content": list(content)}:
-            return _listed(content, "server_tool_use")
+            return _count_items(content, "server_tool_use")
         case _:
             return 0
 
 
-def _listed(items: object, kind: str) -> int:
+def _count_items(items: object, kind: str) -> int:
     """Return the number of `items` of that kind."""
     return sum(isinstance(one, dict) and one.get("type") == kind for one in items) if isinstance(items, list) else 0
 
@@ -279,6 +280,6 @@ def _length(delta: object) -> int:
     return found
 
 
-def _says(usage: Mapping[str, Any], *keys: str) -> bool:
+def _has_counts(usage: Mapping[str, Any], *keys: str) -> bool:
     """Return whether all of these counts are there and plausible."""
     return all(count_of(usage, key, -1) >= 0 for key in keys)

@@ -100,19 +100,19 @@ class Relay:
         path, _, query = request.raw_path.partition("?")  # as it was sent: nothing is decoded or resolved
         vendor, costs = PATHS.get(path, (Vendor.ANTHROPIC, False))
         upstream = self.upstreams.get(vendor)
-        if not self._may(request):
+        if not self._is_authorized(request):
             return _error(vendor, 401, "authentication_error", "This token is not, or no longer, known here.")
         self.door.known(request.transport)
         if path not in PATHS or request.method != "POST" or upstream is None or query not in allowed.QUERIES:
             return _error(vendor, 404, "not_found_error", f"{request.method} {request.path} is not forwarded.")
-        barred = self._barred(vendor, costs=costs)
+        barred = self._refuse_unread(vendor, costs=costs)
         if barred is not None:
             return barred
         self._open += 1
         try:
             headers = self._headers(request, upstream)
             async with self._body(request) as body:
-                return await self._checked(request, upstream, body, headers, costs=costs)
+                return await self._check_and_forward(request, upstream, body, headers, costs=costs)
         except RequestRefused as refused:
             self.account.barred = str(refused)
             return _error(vendor, 400, "invalid_request_error", str(refused))
@@ -122,7 +122,7 @@ class Relay:
         finally:
             self._open -= 1
 
-    def _barred(self, vendor: Vendor, *, costs: bool) -> web.Response | None:
+    def _refuse_unread(self, vendor: Vendor, *, costs: bool) -> web.Response | None:
         """Return the error with which a request is refused before it is read; None if it may be read."""
         if self.account.used_up:
             self.account.refused = True
@@ -131,7 +131,7 @@ class Relay:
             return _error(vendor, status, kind, spent)
         if vendor is Vendor.COMPATIBLE and self.account.gave_up is not None:
             return _error(vendor, FINAL, "given_up", "The model server has failed too often in this run.")
-        if costs and self._waits:
+        if costs and self._waits_long:
             return web.json_response(
                 worded(vendor, "rate_limit_error", "A limit lasts on."), status=429, headers=LONG[vendor]
             )
@@ -174,16 +174,16 @@ class Relay:
         passed = allowed.headers(_lower(request.headers), self.tools)
         return {**passed, **upstream.authorization, "accept-encoding": "identity"}
 
-    async def _checked(
+    async def _check_and_forward(
         self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str], *, costs: bool
     ) -> web.StreamResponse:
         """Forward an allowed request; raise `RequestRefused` for others."""
         if request.content_type != "application/json":
             raise RequestRefused("The request is not JSON.")
-        request_bound, body = await self._read(upstream.vendor, body)
+        request_bound, body = await self._read_bound(upstream.vendor, body)
         if not costs:
             return await self._forward(request, upstream, body, headers, None)
-        barred = self._barred(upstream.vendor, costs=True) if self.account.used_up else None
+        barred = self._refuse_unread(upstream.vendor, costs=True) if self.account.used_up else None
         if barred is not None:
             return barred
         if not self.account.has_room:
@@ -191,7 +191,7 @@ class Relay:
             return _error(upstream.vendor, 429, "rate_limit_error", waits)
         return await self._forward(request, upstream, body, headers, self.account.opened(request_bound))
 
-    async def _read(self, vendor: Vendor, body: bytes) -> tuple[RequestBound, bytes]:
+    async def _read_bound(self, vendor: Vendor, body: bytes) -> tuple[RequestBound, bytes]:
         """Return the most that is asked for, and the body to send."""
 
         def read() -> tuple[RequestBound, bytes]:
@@ -204,7 +204,7 @@ class Relay:
     def _knows(self, model: str) -> bool:
         return model == self.model or self.account.prices.knows(model)
 
-    def _may(self, request: web.Request) -> bool:
+    def _is_authorized(self, request: web.Request) -> bool:
         """Return whether the request comes from our run, and is meant for us."""
         host = _host(request.headers.get("host", ""))
         given = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -227,30 +227,32 @@ class Relay:
                 if 300 <= answer.status < 400 or "content-encoding" in answer.headers:
                     return _error(upstream.vendor, 502, "api_error", "The model server gave an answer for nobody here.")
                 if not charged:
-                    return await _refused(answer, upstream, long=self._waits, final=self._ends(upstream, answer.status))
-                response = web.StreamResponse(status=answer.status, headers=_back(answer.headers))
+                    return await _pass_error_on(
+                        answer, upstream, long=self._waits_long, final=self._is_final(upstream, answer.status)
+                    )
+                response = web.StreamResponse(status=answer.status, headers=_answer_headers(answer.headers))
                 await response.prepare(request)
                 passed = await self._pass_on(answer, response, meter)
                 cut_here = not passed
-                return response if passed else _cut(request, response, upstream.vendor)
+                return response if passed else _break_off(request, response, upstream.vendor)
         except aiohttp.ClientConnectorError as error:
             charged = False
-            status = FINAL if self._ends(upstream, 502) else 502
+            status = FINAL if self._is_final(upstream, 502) else 502
             said = f"The model server cannot be reached: {error.strerror}."
             return _error(upstream.vendor, status, "api_error", said)
         except (aiohttp.ClientError, TimeoutError, ConnectionError):
-            status = FINAL if self._ends(upstream, 502) else 502
-            return _cut(request, response, upstream.vendor, status)
+            status = FINAL if self._is_final(upstream, 502) else 502
+            return _break_off(request, response, upstream.vendor, status)
         finally:
             if meter is not None:
                 self.account.closed(meter, charged=charged, cut_here=cut_here)
                 if charged and not cut_here and upstream.vendor is Vendor.COMPATIBLE:
                     self.account.ended(finished=meter.finished)
 
-    def _ends(self, upstream: Upstream, status: int) -> bool:
+    def _is_final(self, upstream: Upstream, status: int) -> bool:
         """Note a failure; return whether the program is told that it is final."""
         repeated = upstream.vendor is Vendor.COMPATIBLE and (status >= 500 or status in _REPEATED)
-        return repeated and self.account.failed(status, at_once=self._waits)
+        return repeated and self.account.failed(status, at_once=self._waits_long)
 
     def _note(self, answer: aiohttp.ClientResponse, meter: UsageMeter | None) -> None:
         """Note the vendor's status and limits: they, and not the program's word, show that a run has met a limit."""
@@ -283,7 +285,7 @@ class Relay:
         return self.session.post(url, data=sent, headers=headers, allow_redirects=False, proxy=upstream.through)
 
     @property
-    def _waits(self) -> bool:
+    def _waits_long(self) -> bool:
         """True if the vendor names a time too far for a program to wait for: its run ends, and the item waits."""
         until = self.account.retry_at
         return until is not None and (until - self._now()).total_seconds() > PATIENCE_SECONDS
@@ -301,7 +303,7 @@ def _host(host: str) -> str:
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
 
 
-def _cut(
+def _break_off(
     request: web.Request, response: web.StreamResponse | None, vendor: Vendor, status: int = 502
 ) -> web.StreamResponse:
     """Break our answer off if the vendor's broke off or is cut, so that it is not taken for a whole one."""
@@ -312,14 +314,16 @@ def _cut(
     return response
 
 
-async def _refused(answer: aiohttp.ClientResponse, upstream: Upstream, *, long: bool, final: bool) -> web.Response:
+async def _pass_error_on(
+    answer: aiohttp.ClientResponse, upstream: Upstream, *, long: bool, final: bool
+) -> web.Response:
     """Return an error in the vendor's words, with the key replaced.
 
     If it asks for a `long` wait, or is `final`, it is changed so that the program gives up at once.
     """
     body = (await answer.content.read(LARGEST_ERROR)).replace(upstream.key.encode(), b"***")
     left_out = {"content-length", *(("retry-after", "retry-after-ms") if long or final else ())}
-    headers = {name: value for name, value in _back(answer.headers).items() if name.lower() not in left_out}
+    headers = {name: value for name, value in _answer_headers(answer.headers).items() if name.lower() not in left_out}
     if final:
         return web.Response(status=FINAL, body=body, headers=headers)
     if long:
@@ -331,7 +335,7 @@ def _lower(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
-def _back(headers: Mapping[str, str]) -> dict[str, str]:
+def _answer_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in _NOT_BACK}
 
 

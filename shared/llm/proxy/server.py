@@ -92,14 +92,14 @@ class ModelProxy:
         session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
         relay = Relay(self._upstreams, account, session, self._clock, token, request.model, self._tools)
         try:
-            async with _served(relay, self._socket()) as (url, path):
+            async with _serve(relay, self._socket()) as (url, path):
                 yield Endpoint(url, token, socket=path, tools=frozenset(self._tools))
         finally:
             with anyio.CancelScope(shield=True):
                 await session.close()
-            self._tell(account.reading)
+            self._log_measurement(account.reading)
 
-    def _tell(self, known: MeasuredRun) -> None:
+    def _log_measurement(self, known: MeasuredRun) -> None:
         log.info(
             "run_metered",
             requests=known.requests,
@@ -122,7 +122,7 @@ class ModelProxy:
 
 
 @asynccontextmanager
-async def _served(relay: Relay, path: Path | None) -> AsyncIterator[tuple[str, Path | None]]:
+async def _serve(relay: Relay, path: Path | None) -> AsyncIterator[tuple[str, Path | None]]:
     """Serve at a port of loopback, or, with a `path`, at that socket alone: then the port is only reserved."""
     from aiohttp import web
 
@@ -151,7 +151,7 @@ async def _served(relay: Relay, path: Path | None) -> AsyncIterator[tuple[str, P
             with anyio.CancelScope(shield=True):
                 listening.close()
                 await runner.cleanup()
-            _gone(path)
+            _remove_socket(path)
 
 
 def _unix(path: Path) -> socket.socket:
@@ -169,6 +169,6 @@ def _unix(path: Path) -> socket.socket:
     return listener
 
 
-def _gone(path: Path | None) -> None:
+def _remove_socket(path: Path | None) -> None:
     if path is not None:
         path.unlink(missing_ok=True)

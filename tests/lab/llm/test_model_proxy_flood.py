@@ -105,14 +105,14 @@ async def test_a_server_without_such_bounds_holds_them_all() -> None:
 
 async def test_bodies_are_bounded_while_they_are_read(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 0
-    original = relay.Relay._barred
+    original = relay.Relay._refuse_unread
 
     def watched(self: relay.Relay, *args: object, **more: object) -> object:
         nonlocal most
         most = max(most, self._held)
         return original(self, *args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(relay.Relay, "_barred", watched)
+    monkeypatch.setattr(relay.Relay, "_refuse_unread", watched)
     body = json.dumps({**MESSAGES, "system": "x" * BODY}).encode()
     async with Desk(server.url).run(budget=1e9) as client:
         url, headers = f"{client.endpoint.base_url}/v1/messages", {"x-api-key": client.endpoint.token}

@@ -111,7 +111,7 @@ LISTS: dict[str, tuple[Grow, Read]] = {
     "events": (Growing.event, lambda github, _: Issues(github, NAME).label_events(PULL)),
     "reviews": (Growing.review, lambda github, _: Reviews(github, NAME).of(PULL)),
     "review comments": (Growing.remark, lambda github, _: Reviews(github, NAME).comments(PULL)),
-    "labels": (Growing.label, lambda github, _: LabelBoard(github, NAME, Labels())._defined()),
+    "labels": (Growing.label, lambda github, _: LabelBoard(github, NAME, Labels())._defined_labels()),
     "check runs": (Growing.check, lambda github, here: Checks(github, NAME).of(here.sha)),
     "statuses": (Growing.status, lambda github, here: Checks(github, NAME).of(here.sha)),
     "check suites": (Growing.suite, lambda github, here: Checks(github, NAME).unstarted(here.sha)),
@@ -122,7 +122,9 @@ LISTS: dict[str, tuple[Grow, Read]] = {
     "blockers": (Growing.blocker, lambda github, _: Issues(github, NAME).blocked_by(PULL)),
     "labels of an item": (
         Growing.label_of_item,
-        lambda github, here: LabelBoard(github, NAME, Labels())._current(PULL, (), None, lease(here.bench.clock)),
+        lambda github, here: LabelBoard(github, NAME, Labels())._current_labels(
+            PULL, (), None, lease(here.bench.clock)
+        ),
     ),
 }
 
