@@ -154,8 +154,8 @@ def open_to_others(status: os.stat_result, reader: int) -> bool:
     return bool(status.st_mode & (_OTHERS & ~_HANDED_OVER if handed_over else _OTHERS))
 
 
-def _token(text: str, where: str) -> SecretStr:
+def _token(text: str, place: str) -> SecretStr:
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise MissingCredentials(f"What is in {where} is not a token.")
+        raise MissingCredentials(f"What is in {place} is not a token.")
     return SecretStr(token)

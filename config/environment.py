@@ -41,11 +41,11 @@ def child_environment(environment: Mapping[str, str] | None = None) -> dict[str,
     return {"PATH": os.defpath} | _toolchains(known) | allowed
 
 
-def _toolchains(known: Mapping[str, str]) -> dict[str, str]:
+def _toolchains(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the directories of version managers, which they find by `HOME`: a child has another `HOME`."""
-    if not known.get("HOME"):
+    if not variables.get("HOME"):
         return {}
-    places = {name: Path(known["HOME"], below) for name, below in _TOOLCHAINS.items()}
+    places = {name: Path(variables["HOME"], below) for name, below in _TOOLCHAINS.items()}
     return {name: str(place) for name, place in places.items() if place.is_dir()}
 
 

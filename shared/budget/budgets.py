@@ -135,8 +135,8 @@ def _time_of_room(books: Books, line: LimitState, usd: float, now: datetime) -> 
 
 
 def _sentence(line: LimitState, item: str, usd: float, until: datetime | None) -> str:
-    what = f"issue {item}" if line.period is Period.ISSUE else f"the last {line.period}"
-    said = f"The budget of {what} leaves ${line.remaining:.2f} of ${line.limit:.2f}, and a run may cost ${usd:.2f}"
+    period = f"issue {item}" if line.period is Period.ISSUE else f"the last {line.period}"
+    said = f"The budget of {period} leaves ${line.remaining:.2f} of ${line.limit:.2f}, and a run may cost ${usd:.2f}"
     if until is not None:
         return f"{said}: waiting until {until:%Y-%m-%d %H:%M} UTC."
     return f"{said}."

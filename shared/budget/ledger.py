@@ -151,9 +151,9 @@ class Ledger:
         """Log a warning, once, when a limit reaches its warning fraction."""
         now = self._now()
         for line in budgets.warnings(self._books(now), item, self.limits, now, usd):
-            what = (line.period, item if line.period is budgets.Period.ISSUE else f"{now:%Y-%m-%d}")
-            if what not in self._warned:
-                self._warned.add(what)
+            warning = (line.period, item if line.period is budgets.Period.ISSUE else f"{now:%Y-%m-%d}")
+            if warning not in self._warned:
+                self._warned.add(warning)
                 log.warning(
                     "budget_nearly_used_up",
                     period=str(line.period),

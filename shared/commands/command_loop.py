@@ -88,9 +88,9 @@ class CommandLoop:
         self._replies = replies
         self._names = recovery.names
 
-    def candidates(self, known: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
+    def candidates(self, items: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
         """Yield resting items with unread comments; the version holds the number of comments."""
-        for item in known.values():
+        for item in items.values():
             number = self._number_of(item)
             if number not in busy and self._rests(item) and self._reader.has_news(item):
                 yield Candidate(number, f"{SAID}{item.comments} in #{item.number} at {item.updated_at.isoformat()}")
@@ -109,17 +109,17 @@ class CommandLoop:
         resting = HALTED if item.is_pull_request else HALTED | {Stage.REVIEWING, Stage.READY, Stage.AWAITING_APPROVAL}
         return not labels.story and (bool(labels.stages & resting) or Flag.PAUSED in labels.flags or not labels.stages)
 
-    def has_news(self, number: int, known: Mapping[int, Issue]) -> bool:
+    def has_news(self, number: int, items: Mapping[int, Issue]) -> bool:
         """Return whether somebody may have given a command about an item; sends no request."""
-        return any(self._number_of(one) == number and self._reader.has_news(one) for one in known.values())
+        return any(self._number_of(one) == number and self._reader.has_news(one) for one in items.values())
 
-    async def attend(self, number: int, known: Mapping[int, Issue], free: Callable[[], Awaitable[bool]]) -> str:
+    async def attend(self, number: int, items: Mapping[int, Issue], free: Callable[[], Awaitable[bool]]) -> str:
         """Carry out the commands in the item's own thread, and for a worker in that of its pull request.
 
         Returns what was done, or nothing; `free` tells whether nobody holds the item. Raises `Transient`, `Blocked`.
         """
         done: list[str] = []
-        for item in tuple(known.values()):
+        for item in tuple(items.values()):
             if self._number_of(item) == number and self._reader.has_news(item):
                 done += await self._attend(item, free)
         return "; ".join(done)
@@ -212,20 +212,20 @@ class CommandLoop:
         """Return record entries for comments that no coder run will read by itself, with the way to get one."""
         fence = target.case.fence
         if fence is not None and target.stage is Stage.APPROVED and target.case.issue is not None:
-            why = f"{UNREVIEWED}: set `{self._names.of(Stage.CHANGES_REQUESTED)}` to have it worked on"
-            new = [one for one in talk if one.created_at > fence.at]
-            return [{"id": one.id, "why": why} for one in await self._reader.by_writers(new)]
+            reason = f"{UNREVIEWED}: set `{self._names.of(Stage.CHANGES_REQUESTED)}` to have it worked on"
+            new = [comment for comment in talk if comment.created_at > fence.at]
+            return [{"id": comment.id, "why": reason} for comment in await self._reader.by_writers(new)]
         if self._role is not Role.WORKER or target.track is not Track.SPECIFICATION or fence is None:
             return []
         if target.stage is Stage.REVIEWING and fence.pr:
-            why = f"set `{self._names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to have it taken up"
+            reason = f"set `{self._names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to have it taken up"
         elif target.stage in HALTED:
-            why = "it is taken up when the work goes on"
+            reason = "it is taken up when the work goes on"
         else:
             return []
         given = read_until(fence)
-        new = [one for one in talk if one.id > given]
-        return [{"id": one.id, "why": f"{LATE}: {why}"} for one in await self._reader.by_writers(new)]
+        new = [comment for comment in talk if comment.id > given]
+        return [{"id": comment.id, "why": f"{LATE}: {reason}"} for comment in await self._reader.by_writers(new)]
 
     async def _carry_out(self, order: Command, target: CommandTarget) -> tuple[str, bool]:
         """Return the outcome of a command and whether it moved anything; no outcome if its agent reads it itself."""
@@ -252,11 +252,11 @@ class CommandLoop:
         log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
         return outcome, True
 
-    async def interruption(self, held: Held, known: Mapping[int, Issue]) -> str | None:
+    async def interruption(self, held: Held, items: Mapping[int, Issue]) -> str | None:
         """Return the `/pause` or `/stop` that ends work under way; other commands are refused in one sentence."""
         numbers = {held.fence.key.number, held.fence.pr} if self._role is Role.WORKER else {held.fence.key.number}
         for number in sorted(numbers - {0}):
-            listed = known.get(number)
+            listed = items.get(number)
             if listed is not None and self._reader.has_news(listed):
                 reason = await self._read_interruption(held, listed)
                 if reason:
@@ -299,7 +299,7 @@ class CommandLoop:
         new_commands: NewCommands,
         late: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        ignored = [*({"id": id, "why": why} for id, why in new_commands.ignored), *late]
+        ignored = [*({"id": id, "why": reason} for id, reason in new_commands.ignored), *late]
         if entries or ignored:
             await self._status.note(number, Notice(number, "commands"), commands=entries, ignored=ignored)
 

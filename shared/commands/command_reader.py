@@ -75,24 +75,24 @@ class CommandReader:
     def has_news(self, listed: Issue) -> bool:
         """Return whether somebody else than the engine may have written there since the last reading; no request."""
         number = listed.number
-        baseline, known = self._baselines.get(number), self._comments.known(number)
+        baseline, comments = self._baselines.get(number), self._comments.known(number)
         if baseline is None:
             if not listed.comments:
                 return False
-            if known is None or len(known) < listed.comments or spoken(known):
+            if comments is None or len(comments) < listed.comments or spoken(comments):
                 return True
             baseline = self._baselines[number] = _Baseline(listed, {}, self._boot())
-        if known is not None and any(baseline.comments.get(one.id) != one.updated_at for one in spoken(known)):
+        if comments is not None and any(baseline.comments.get(one.id) != one.updated_at for one in spoken(comments)):
             return True
-        before, unread = baseline.listed, known is None or len(known) < listed.comments
+        before, unread = baseline.listed, comments is None or len(comments) < listed.comments
         late = 0 <= self._boot() - baseline.short_since < LATE_SECONDS
         if unread and (late or listed.comments > before.comments):
             return True
         if listed.comments < before.comments:
             return True
-        return self._is_doubtful(listed, baseline, known or ())
+        return self._is_doubtful(listed, baseline, comments or ())
 
-    def _is_doubtful(self, listed: Issue, baseline: _Baseline, known: Iterable[Comment]) -> bool:
+    def _is_doubtful(self, listed: Issue, baseline: _Baseline, comments: Iterable[Comment]) -> bool:
         """Return whether a comment may have been edited, or have replaced another, since the last reading."""
         before = baseline.listed
         if listed.updated_at <= before.updated_at:
@@ -100,7 +100,7 @@ class CommandReader:
         if self._boot() - baseline.at >= LATER_SECONDS:
             return True
         otherwise = replace(listed, updated_at=before.updated_at) != before
-        return not otherwise and not _is_explained(listed, known)
+        return not otherwise and not _is_explained(listed, comments)
 
     def skip(self, listed: Issue) -> None:
         """Count the thread as read: its comments are not for this agent."""
@@ -207,6 +207,6 @@ def is_stale(comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -
     return comment.updated_at < fence.at
 
 
-def _is_explained(listed: Issue, known: Iterable[Comment]) -> bool:
+def _is_explained(listed: Issue, comments: Iterable[Comment]) -> bool:
     """Return whether the last change of an item is a comment that was read, or written by us."""
-    return any(abs(one.updated_at - listed.updated_at) <= SAME_MOMENT for one in known)
+    return any(abs(one.updated_at - listed.updated_at) <= SAME_MOMENT for one in comments)

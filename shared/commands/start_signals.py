@@ -197,9 +197,9 @@ class StartSignals:
         called = bool(self._rules.login) and mentions(comment.body, self._rules.login)
         return called or any(one.verb is Verb.START for one in commands([comment]))
 
-    def candidates(self, known: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
+    def candidates(self, items: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
         """Yield issues that show a signal; each is looked at once for each of its changes."""
-        for item in known.values():
+        for item in items.values():
             if item.number not in busy and self._rules.shown(item, self._recovery.names):
                 yield Candidate(item.number, f"{ASKED}{item.updated_at.isoformat()}")
 

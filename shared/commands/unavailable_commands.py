@@ -42,5 +42,5 @@ NOT_CLEARED: Mapping[str, str] = {
 def not_merged(data: Mapping[str, Any]) -> str:
     """Return why a `/merge` has no effect now, from the status comment's machine-readable data; or empty."""
     waiting = data.get("waiting")
-    why = NOT_CLEARED.get(str(waiting.get("why", ""))) if isinstance(waiting, Mapping) else None
-    return f"not merged yet: {why}" if why else ""
+    reason = NOT_CLEARED.get(str(waiting.get("why", ""))) if isinstance(waiting, Mapping) else None
+    return f"not merged yet: {reason}" if reason else ""

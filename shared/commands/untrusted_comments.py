@@ -31,14 +31,14 @@ class UntrustedComments:
 
     async def ignored(self, thread: Iterable[Comment]) -> Sequence[Mapping[str, Any]]:
         """Return entries for the record, oldest first; none while GitHub does not tell who has write access."""
-        said = [one for one in spoken(thread) if one.author.id not in self._accounts]
-        newest = list(dict.fromkeys(one.author.login for one in reversed(said)))[:MOST_PEOPLE]
+        said = [comment for comment in spoken(thread) if comment.author.id not in self._accounts]
+        newest = list(dict.fromkeys(comment.author.login for comment in reversed(said)))[:MOST_PEOPLE]
         try:
             strange = {login for login in newest if not (await self._people.permission(login)).may_write}
         except Transient as error:
             log.info("strangers_unknown", outcome="skipped", error=str(error))
             return ()
-        return [{"id": one.id, "why": NO_WRITE} for one in said if one.author.login in strange]
+        return [{"id": comment.id, "why": NO_WRITE} for comment in said if comment.author.login in strange]
 
 
 def spoken(thread: Iterable[Comment]) -> tuple[Comment, ...]:

@@ -118,10 +118,10 @@ class Approvals:
         self._seen: dict[int, tuple[datetime, datetime, PendingDecision | None]] = {}
         self._settled: set[tuple[int, str]] = set()
 
-    async def overdue(self, known: Mapping[int, Issue], now: datetime) -> AsyncIterator[PendingDecision]:
+    async def overdue(self, items: Mapping[int, Issue], now: datetime) -> AsyncIterator[PendingDecision]:
         """Yield the decisions that have waited longer than configured, at server time `now`."""
         late = timedelta(hours=self.hours)
-        waiting = {n: item for n, item in known.items() if now - item.created_at >= late and self._may_wait(item)}
+        waiting = {n: item for n, item in items.items() if now - item.created_at >= late and self._may_wait(item)}
         self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
         for number, item in waiting.items():
             version, looked, asked = self._seen.get(number, (None, now, None))
@@ -173,10 +173,10 @@ class Approvals:
         return await self._of_review(fence, decision) if shown and overdue else None
 
     async def _of_review(self, fence: Fence, merge: PendingDecision | None) -> PendingDecision | None:
-        why = await self._waiting_reason(fence)
-        if why == "head_moved" or (merge is not None and why in HELD_UP):
-            return _decision_of(fence, why)
-        return merge if why in BY_ORDER else None
+        reason = await self._waiting_reason(fence)
+        if reason == "head_moved" or (merge is not None and reason in HELD_UP):
+            return _decision_of(fence, reason)
+        return merge if reason in BY_ORDER else None
 
     async def pending(self, fence: Fence) -> PendingDecision | None:
         """Return the decision that an item waits for; a merge only if its status comment says that one is missing.
@@ -200,21 +200,21 @@ def held_up(fence: Fence) -> PendingDecision | None:
     return _decision_of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in _BY_FENCE else None
 
 
-def _decision_of(fence: Fence, what: str) -> PendingDecision:
-    return PendingDecision(fence.key.number, what, f"{what}-{fence.work_head[:12]}", fence.at)
+def _decision_of(fence: Fence, waits_for: str) -> PendingDecision:
+    return PendingDecision(fence.key.number, waits_for, f"{waits_for}-{fence.work_head[:12]}", fence.at)
 
 
 def pending_decision(fence: Fence) -> PendingDecision | None:
     """Return the decision that a fence at rest may wait for; None if it waits for none."""
-    what = {
+    waits_for = {
         (Role.PLANNER, Stage.AWAITING_APPROVAL): "plan",
         (Role.WORKER, Stage.AWAITING_APPROVAL): "refactoring",
         (Role.REVIEWER, Stage.APPROVED): "merge",
     }.get((fence.key.kind, fence.stage))
-    if what is None:
+    if waits_for is None:
         return None
     return (
-        PendingDecision(fence.key.number, what, f"plan-{fence.attempt}", fence.at)
-        if what == "plan"
-        else _decision_of(fence, what)
+        PendingDecision(fence.key.number, waits_for, f"plan-{fence.attempt}", fence.at)
+        if waits_for == "plan"
+        else _decision_of(fence, waits_for)
     )

@@ -138,7 +138,7 @@ class Outbox:
         return not left
 
     async def _try_to_send(self, channel: Channel, message: Mapping[str, Any]) -> bool:
-        why = ""
+        reason = ""
         for number in range(TRIES):
             if number:
                 await self._clock.sleep(PAUSE_SECONDS[number - 1])
@@ -146,12 +146,12 @@ class Outbox:
                 with anyio.fail_after(TRY_SECONDS):
                     await channel.send(message)
             except Exception as error:  # whatever a mail server or a receiver does, no item suffers from it
-                why = self._hide(f"{type(error).__name__}: {error}")
-                log.warning("escalation_not_sent", outcome="retrying", channel=channel.name, error=why)
+                reason = self._hide(f"{type(error).__name__}: {error}")
+                log.warning("escalation_not_sent", outcome="retrying", channel=channel.name, error=reason)
                 continue
             log.info("escalation_sent", outcome="completed", channel=channel.name, id=message.get("id"))
             return True
-        log.error("escalation_left", outcome="failed", channel=channel.name, id=message.get("id"), error=why)
+        log.error("escalation_left", outcome="failed", channel=channel.name, id=message.get("id"), error=reason)
         return False
 
 

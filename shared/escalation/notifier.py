@@ -90,9 +90,9 @@ class Notifier:
             log.warning("approvals_not_looked_at", outcome="skipped", error=str(error))
             return None
 
-    async def watch(self, known: Mapping[int, Issue]) -> None:
+    async def watch(self, items: Mapping[int, Issue]) -> None:
         """Escalate each decision that has waited too long, once."""
-        async for late in self._approvals.overdue(known, self._server_time()):
+        async for late in self._approvals.overdue(items, self._server_time()):
             await self._overdue(late)
 
     async def _overdue(self, late: PendingDecision) -> None:

@@ -40,13 +40,13 @@ def alive(traces: Iterable[AgentSeen], account: int, now: datetime) -> dict[str,
     return found
 
 
-def part(own: Collection[str], seen: Collection[str]) -> float:
-    """Return the share of an account's limits that a process with the agents `own` may use beside all that were `seen`.
+def part(own_agents: Collection[str], agents: Collection[str]) -> float:
+    """Return the share of an account's limits that a process with `own_agents` may use beside all `agents` at work.
 
     Agents that are idle write nothing and count for nothing, but a process is always one agent to itself.
     """
-    ours = max(1, len(set(own) & set(seen)))
-    return max(LEAST, ours / (ours + len(set(seen) - set(own))))
+    ours = max(1, len(set(own_agents) & set(agents)))
+    return max(LEAST, ours / (ours + len(set(agents) - set(own_agents))))
 
 
 class Presence:

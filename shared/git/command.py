@@ -160,11 +160,11 @@ class Git:
         Raises `TooMuchOutput`, and for an exit code outside `ok` `StaleLock`, `Transient` (disk
         full) or `CommandFailed`.
         """
-        where = [f"--git-dir={self.git_dir}"] + ([f"--work-tree={work_tree}"] if work_tree else [])
+        place = [f"--git-dir={self.git_dir}"] + ([f"--work-tree={work_tree}"] if work_tree else [])
         variables = {"GIT_INDEX_FILE": str(index)} if index else {}
         if signature:
             variables |= signature.variables()
-        finished = await self._start((*where, *args), variables, stdin, cap=cap)
+        finished = await self._start((*place, *args), variables, stdin, cap=cap)
         if finished.truncated:
             raise failures.TooMuchOutput(f"git {args[0]} printed more than {cap // 2**20} MiB.")
         if finished.code not in ok:

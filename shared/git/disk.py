@@ -47,13 +47,13 @@ def expendable(
 ) -> tuple[Path, ...]:
     """Return the workspaces to remove: idle for a day, else the longest idle until the rest fits under `ceiling`."""
     going: list[Path] = []
-    kept = sum(one.bytes for one in found)
-    for one in sorted(found, key=lambda one: -one.idle_seconds):
-        if one.path in busy or one.idle_seconds < BUSY_SECONDS:
+    kept = sum(workspace.bytes for workspace in found)
+    for workspace in sorted(found, key=lambda workspace: -workspace.idle_seconds):
+        if workspace.path in busy or workspace.idle_seconds < BUSY_SECONDS:
             continue
-        if one.idle_seconds >= IDLE_SECONDS or kept > ceiling:
-            going.append(one.path)
-            kept -= one.bytes
+        if workspace.idle_seconds >= IDLE_SECONDS or kept > ceiling:
+            going.append(workspace.path)
+            kept -= workspace.bytes
     return tuple(going)
 
 

@@ -69,14 +69,14 @@ async def is_ancestor(git: Git, ancestor: str, commit: str) -> bool:
     return (await git.settled(*arguments, ok=(0, 1), holds=lambda finished: not finished.stderr)).code == 0
 
 
-async def merge_base(git: Git, one: str, other: str) -> str | None:
+async def merge_base(git: Git, commit: str, other: str) -> str | None:
     """Return the newest commit that both have in their history; None if none. `CommandFailed`: one is missing."""
     try:
-        return (await _walk_both(git, one, other)).met
+        return (await _walk_both(git, commit, other)).met
     except _LeftToGit:
         pass
-    verb = ("merge-base", names.revision(one), names.revision(other))
-    ask = git.settled if names.are_oids(one, other) else git.run
+    verb = ("merge-base", names.revision(commit), names.revision(other))
+    ask = git.settled if names.are_oids(commit, other) else git.run
     return (await ask(*verb, ok=(0, 1))).text or None
 
 

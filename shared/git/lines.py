@@ -26,13 +26,13 @@ async def back_from(history: Mirror, tip: str | None) -> AsyncIterator[Commit]:
         start = page[-1].parents[0] if page and page[-1].parents else None
 
 
-def newer_version(text: str, known: int) -> int:
-    """Return the version that a line of JSON names as its `v`, if that is above `known`; 0 for any other text."""
+def newer_version(text: str, newest: int) -> int:
+    """Return the version that a line of JSON names as its `v`, if that is above `newest`; 0 for any other text."""
     try:
         version = int(json.loads(text)["v"])
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return 0
-    return version if version > known else 0
+    return version if version > newest else 0
 
 
 def _never() -> Callable[[object], bool]:

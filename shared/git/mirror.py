@@ -182,9 +182,9 @@ class Mirror:
         """Return whether `commit` has `ancestor` in its history; a commit is its own ancestor."""
         return await history.is_ancestor(self.git, ancestor, commit)
 
-    async def merge_base(self, one: str, other: str) -> str | None:
+    async def merge_base(self, commit: str, other: str) -> str | None:
         """Return the newest commit that both have in their history; None if they share none."""
-        return await history.merge_base(self.git, one, other)
+        return await history.merge_base(self.git, commit, other)
 
     async def show(self, commit: str, path: str) -> bytes | None:
         """Return a file at a commit; None if the commit has no such file (at most 16 MiB)."""

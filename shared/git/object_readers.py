@@ -91,18 +91,18 @@ class ObjectReaders:
 
     def _reader_of(self, git_dir: Path, start: Start) -> _Reader | None:
         """Return the reader of the present directory; None if there is no directory, or no room for a reader."""
-        self._open = {place: one for place, one in self._open.items() if one.is_open}
-        made, known = standing(git_dir), self._open.pop(git_dir, None)
-        if known is not None and known.made != made:
-            known.shut()
-            known = None
-        if known is None and made is not None and self._has_room():
-            known = _Reader(start, made, self._idle_seconds)
-            self._tasks.add(known.task)
-            known.task.add_done_callback(self._tasks.discard)
-        if known is not None:
-            self._open[git_dir] = known
-        return known
+        self._open = {place: opened for place, opened in self._open.items() if opened.is_open}
+        made, reader = standing(git_dir), self._open.pop(git_dir, None)
+        if reader is not None and reader.made != made:
+            reader.shut()
+            reader = None
+        if reader is None and made is not None and self._has_room():
+            reader = _Reader(start, made, self._idle_seconds)
+            self._tasks.add(reader.task)
+            reader.task.add_done_callback(self._tasks.discard)
+        if reader is not None:
+            self._open[git_dir] = reader
+        return reader
 
     def _has_room(self) -> bool:
         """Return whether one more may be open, after ending one that nobody waits for if need be."""

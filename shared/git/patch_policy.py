@@ -102,8 +102,8 @@ class PatchRefused(Blocked):
         lines = [f"- `{r.path}`: {r.sentence}" if r.path else f"- {r.sentence}" for r in refusals[:MOST_SHOWN]]
         if len(refusals) > MOST_SHOWN:
             lines.append(f"- and {len(refusals) - MOST_SHOWN} more")
-        where = f"\nThe patch is kept in the state directory as `{kept}`." if kept else ""
-        super().__init__("\n".join(["The patch policy refuses this change:", *lines]) + where)
+        place = f"\nThe patch is kept in the state directory as `{kept}`." if kept else ""
+        super().__init__("\n".join(["The patch policy refuses this change:", *lines]) + place)
         self.refusals = tuple(refusals)
 
 

@@ -44,15 +44,15 @@ def read(fence: Fence) -> Mapping[str, Name]:
     found: dict[str, Name] = {}
     for entry in dict(fence.more).get(NAMED, "").split(","):
         with suppress(ValueError):
-            what, at, nonce = entry.split()
+            thing, at, nonce = entry.split()
             name = Name(datetime.fromisoformat(at), nonce)
-            found |= {what: name} if name.at.tzinfo is not None else {}
+            found |= {thing: name} if name.at.tzinfo is not None else {}
     return found
 
 
 def written(fence: Fence, named: Mapping[str, Name]) -> tuple[tuple[str, str], ...]:
     """Return the trailers of a fence with other names in it."""
-    entries = (f"{what} {one.at.isoformat(timespec='seconds')} {one.nonce}" for what, one in named.items())
+    entries = (f"{thing} {name.at.isoformat(timespec='seconds')} {name.nonce}" for thing, name in named.items())
     return tuple({**dict(fence.more), NAMED: ", ".join(entries)}.items())
 
 
@@ -61,39 +61,39 @@ def patience(times: LockTimes) -> timedelta:
     return timedelta(seconds=min(PATIENCE_SECONDS, times.timeout - times.self_fence))
 
 
-def look(held: Held, what: str) -> None:
-    """Raise `NotShown` if `what` may have been made just now; called after `what` was looked for and not seen.
+def look(held: Held, thing: str) -> None:
+    """Raise `NotShown` if `thing` may have been made just now; called after `thing` was looked for and not seen.
 
     Something that this very process has named and not sent, or that was refused, was not made.
     """
-    name = read(held.fence).get(what)
-    if name is None or (name.nonce == _nonce(held) and what not in held.sent):
+    name = read(held.fence).get(thing)
+    if name is None or (name.nonce == _nonce(held) and thing not in held.sent):
         return
     left = name.at + patience(held.claimant.times) - held.server_now()
     if left > timedelta(0):
-        raise NotShown(what, left.total_seconds())
+        raise NotShown(thing, left.total_seconds())
 
 
 @asynccontextmanager
-async def making(held: Held, what: str, *, seen: bool = False) -> AsyncIterator[None]:
-    """Open a block that sends `what`, which was looked for and is not there: the fence names it first, see `look`.
+async def making(held: Held, thing: str, *, seen: bool = False) -> AsyncIterator[None]:
+    """Open a block that sends `thing`, which was looked for and is not there: the fence names it first, see `look`.
 
-    `what` has neither spaces nor commas; `seen`: it was there, and has been deleted. Raises `NotShown`, and the errors
+    `thing` has neither spaces nor commas; `seen`: it was there, and has been deleted. Raises `NotShown`, and the errors
     of `advance`.
     """
     if not seen:
-        look(held, what)
+        look(held, thing)
     now = held.server_now()
     since = now - patience(held.claimant.times)
     young = {other: one for other, one in read(held.fence).items() if one.at > since}
-    await advance(held, FenceChange(more=written(held.fence, {**young, what: Name(now, _nonce(held))})))
-    held.sent.add(what)
+    await advance(held, FenceChange(more=written(held.fence, {**young, thing: Name(now, _nonce(held))})))
+    held.sent.add(thing)
     try:
         yield
     except UnknownOutcome:
         raise
     except EngineError:
-        held.sent.discard(what)
+        held.sent.discard(thing)
         raise
 
 

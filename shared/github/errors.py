@@ -28,9 +28,9 @@ class Limited(Transient):
 class NotShown(Transient):
     """GitHub does not show yet what is known to exist; nothing has been changed. Ask again in `seconds`."""
 
-    def __init__(self, what: str, seconds: float) -> None:
-        super().__init__(f"GitHub does not show {what} yet, which was made or seen just now; it is asked again.")
-        self.what = what
+    def __init__(self, thing: str, seconds: float) -> None:
+        super().__init__(f"GitHub does not show {thing} yet, which was made or seen just now; it is asked again.")
+        self.what = thing
         self.seconds: float = seconds
 
 

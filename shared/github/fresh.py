@@ -214,8 +214,8 @@ class Fresh:
 
     def _expected_ids(self, path: str, since: datetime | None) -> set[int]:
         now = self._clock.boot()
-        ours = {id: one for (where, id), one in self._listed.items() if where == path and now < one.until}
-        return {id for id, one in ours.items() if since is None or (one.at is not None and one.at >= since)}
+        ours = {id: entry for (listed, id), entry in self._listed.items() if listed == path and now < entry.until}
+        return {id for id, entry in ours.items() if since is None or (entry.at is not None and entry.at >= since)}
 
     def _forget(self, thing: Thing) -> None:
         """Forget a thing that we have removed ourselves."""

@@ -123,19 +123,19 @@ class Inbox:
         """Read the other lists: they have other addresses, so an answer that stays old for ever at one is noticed."""
         found: dict[int, Issue] = {}
         if self._is_whole:
-            every = {one.number: one for one in await self._issues.open()}
-            found = {n: one for n, one in every.items() if n in self._known or self._is_marked(one)}
+            every = {item.number: item for item in await self._issues.open()}
+            found = {n: item for n, item in every.items() if n in self._known or self._is_marked(item)}
         else:
             for label in self._labels:
-                found |= {one.number: one for one in await self._issues.labelled(label)}
+                found |= {item.number: item for item in await self._issues.labelled(label)}
             if self._assignee is not None:
-                found |= {one.number: one for one in await self._issues.assigned(self._assignee.login)}
-        found = {number: one for number, one in found.items() if self._concerns(one)}
-        old = {number for number, one in found.items() if self._is_older(one)}
+                found |= {item.number: item for item in await self._issues.assigned(self._assignee.login)}
+        found = {number: item for number, item in found.items() if self._concerns(item)}
+        old = {number for number, item in found.items() if self._is_older(item)}
         doubted = old | (self._known.keys() - found.keys())
         self._missing |= dict.fromkeys(doubted, self._clock.boot() - DOUBT_SECONDS)
-        found = {number: one for number, one in found.items() if number not in old}
-        if any(self._known.get(number) != one for number, one in found.items()):
+        found = {number: item for number, item in found.items() if number not in old}
+        if any(self._known.get(number) != item for number, item in found.items()):
             self._known = self._known | found
         self._next_sweep = self._clock.boot() + SWEEP_SECONDS
 

@@ -93,7 +93,7 @@ class ItemChanges:
         None if REST has to do it, because it takes no more requests or a label was renamed, for example. Raises
         `Transient` and `UnknownOutcome`.
         """
-        if sum(one.requests for one in changes) < 2 or self._github.clock.boot() < self._refused_until:
+        if sum(change.requests for change in changes) < 2 or self._github.clock.boot() < self._refused_until:
             return None
         variables = await self._variables(changes)
         if variables is None:
@@ -103,8 +103,8 @@ class ItemChanges:
         except (Refused, NotAllowed, Gone) as error:
             log.info("graphql_refused", outcome="skipped", error=str(error))
             if not self._is_too_new(changes, str(error)):
-                for one in changes:
-                    self._github.ids.forget(self._root, one.number)
+                for change in changes:
+                    self._github.ids.forget(self._root, change.number)
                 self._listed, self._refused_until = False, self._github.clock.boot() + REFUSED_SECONDS
             return None
         self._missed = False
@@ -116,8 +116,8 @@ class ItemChanges:
             self._github.ids.forget_labels(self._root)
             self._listed = False
             return None
-        for one in changes:
-            self._github.note_labels(f"{self._root}/issues/{one.number}", one.on, one.off)
+        for change in changes:
+            self._github.note_labels(f"{self._root}/issues/{change.number}", change.on, change.off)
         return shown
 
     def _is_too_new(self, changes: Sequence[ItemChange], message: str) -> bool:

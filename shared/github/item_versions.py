@@ -166,8 +166,8 @@ def _other(path: str) -> str:
     return f"{match['root']}/{'pulls' if '/issues/' in path else 'issues'}/{match['number']}"
 
 
-def _is_fresh(seen: SeenVersion, boot: float) -> bool:
-    return boot - seen.boot < OWN_SECONDS
+def _is_fresh(version: SeenVersion, boot: float) -> bool:
+    return boot - version.boot < OWN_SECONDS
 
 
 def _updated_at(value: Any) -> datetime | None:

@@ -91,12 +91,12 @@ class LabelBoard:
         labels, nothing is sent that is so already, and the rest is one request where GraphQL can be had. If the label
         is gone `instead_of` which a stage was to be set, ours is removed again and all others stay.
         """
-        planned = [self._plan(one) for one in wanted]
+        planned = [self._plan(item) for item in wanted]
         needed = [change for change, _ in planned if change.requests]
         changed = await self.changes.at_once(needed, permit)
         after = iter(changed or ())
         shown = []
-        for one, (change, unwanted) in zip(wanted, planned, strict=True):
+        for item, (change, unwanted) in zip(wanted, planned, strict=True):
             # A label of one of them may be new to the repository, which REST alone takes.
             alone = await self.changes.at_once([change], permit) if changed is None and len(needed) > 1 else None
             if changed is not None and change.requests:
@@ -104,14 +104,13 @@ class LabelBoard:
             elif alone is not None:
                 added, current = alone[0]
             else:
-                added = current = await self._current_labels(one.number, change.on, one.known, permit)
-            if change.on and one.instead_of and one.instead_of.casefold() not in folded(added):
-                unwanted = folded([self._names.of(one.stage)])
-            for name in self._names.engine_labels(
-                current
-            ):  # flags first: an unfinished change is found by the stage left
+                added = current = await self._current_labels(item.number, change.on, item.known, permit)
+            if change.on and item.instead_of and item.instead_of.casefold() not in folded(added):
+                unwanted = folded([self._names.of(item.stage)])
+            # Flags first: an unfinished change is found by the stage left.
+            for name in self._names.engine_labels(current):
                 if name.casefold() in unwanted:
-                    await self.remove(one.number, name, permit)
+                    await self.remove(item.number, name, permit)
                     current -= {name}
             shown.append(current)
         return tuple(shown)
@@ -194,7 +193,7 @@ class LabelBoard:
         return created
 
     def _looks(self) -> dict[str, tuple[str, str]]:
-        return {self._names.of(what): look for what, look in LOOKS.items()} | {self._names.story: STORY_LOOK}
+        return {self._names.of(name): look for name, look in LOOKS.items()} | {self._names.story: STORY_LOOK}
 
     def _fields(self, name: str) -> dict[str, str]:
         colour, description = self._looks()[name]
@@ -204,12 +203,12 @@ class LabelBoard:
         return dict(wire.each(wire.label_look, await self._github.pages(f"{self._path}/labels")))
 
     async def _current_labels(
-        self, number: int, missing: Collection[str], known: frozenset[str] | None, permit: WritePermit
+        self, number: int, missing: Collection[str], shown: frozenset[str] | None, permit: WritePermit
     ) -> frozenset[str]:
         if missing:
             return await self.add(number, missing, permit)
-        if known is not None:
-            return known
+        if shown is not None:
+            return shown
         return wire.read(wire.label_names, await self._github.pages(f"{self._path}/issues/{number}/labels"))
 
     async def _define(self, definition: dict[str, str], permit: OperatorPermit) -> None:

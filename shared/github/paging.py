@@ -48,9 +48,9 @@ def address(path: str, params: Mapping[str, object], number: int = 1) -> str:
     return path + query({"per_page": PAGE, **params, "page": number if number > 1 else None})
 
 
-def may_go_on(page: Extent, seen: int, size: int) -> bool:
-    """Return whether entries may follow a page without a link, after `seen` entries of the list, its own included."""
-    return page.listed >= size and (page.total is None or seen < page.total)
+def may_go_on(page: Extent, read: int, size: int) -> bool:
+    """Return whether entries may follow a page without a link, after `read` entries of the list, its own included."""
+    return page.listed >= size and (page.total is None or read < page.total)
 
 
 def _list(value: Any) -> list[Any] | None:

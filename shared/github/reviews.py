@@ -69,13 +69,13 @@ class Reviews:
             self._compare("told", number, told - reviews)
         return wire.each(wire.review_comment, found)
 
-    def _compare(self, where: str, number: int, lacks: AbstractSet[Any]) -> None:
+    def _compare(self, path: str, number: int, lacks: AbstractSet[Any]) -> None:
         """Raise `NotShown` while reviews are lacking, for as long as that may be a late answer."""
         if not lacks:
-            self._lacking.pop((where, number), None)
+            self._lacking.pop((path, number), None)
             return
         now = self._github.clock.boot()
-        if now - self._lacking.setdefault((where, number), now) < PATIENCE_SECONDS:
+        if now - self._lacking.setdefault((path, number), now) < PATIENCE_SECONDS:
             raise NotShown(f"review {min(lacks)} of #{number}", TOGETHER_SECONDS)
 
     async def submit(

@@ -93,6 +93,6 @@ class ServerTime:
         self._apart = apart
 
 
-def _agrees(known: tuple[datetime, float], date: datetime, boot: float) -> bool:
-    at, then = known
+def _agrees(before: tuple[datetime, float], date: datetime, boot: float) -> bool:
+    at, then = before
     return abs((date - at).total_seconds() - (boot - then)) <= AGREES_SECONDS

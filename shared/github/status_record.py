@@ -97,12 +97,12 @@ def beginning(body: str) -> str:
 
 
 def _record_lines(data: Mapping[str, Any]) -> Iterator[str]:
-    for one in list(data.get("commands", ()))[-SHOWN:]:
-        said = one_line(str(one.get("outcome", "")), 200)
-        where = f" (comment {one['id']})" if isinstance(one.get("id"), int) else ""
-        yield f"- `{one.get('command')}` by {one.get('by')}{where}: {neutralise(said)}"
+    for entry in list(data.get("commands", ()))[-SHOWN:]:
+        said = one_line(str(entry.get("outcome", "")), 200)
+        place = f" (comment {entry['id']})" if isinstance(entry.get("id"), int) else ""
+        yield f"- `{entry.get('command')}` by {entry.get('by')}{place}: {neutralise(said)}"
     reasons: dict[str, list[str]] = {}
-    for one in data.get("ignored", ()):
-        reasons.setdefault(str(one.get("why", "")), []).append(str(one.get("id")))
-    for why, which in reasons.items():
-        yield f"- Ignored: comment {', '.join(which[-SHOWN:])}: {neutralise(one_line(why, 160))}"
+    for entry in data.get("ignored", ()):
+        reasons.setdefault(str(entry.get("why", "")), []).append(str(entry.get("id")))
+    for reason, which in reasons.items():
+        yield f"- Ignored: comment {', '.join(which[-SHOWN:])}: {neutralise(one_line(reason, 160))}"

@@ -38,17 +38,17 @@ class Threads:
         self, number: int, comments: Iterable[Comment], *, since: datetime | None, boot: float, at: datetime
     ) -> None:
         """Keep a reading begun at `boot`, at server time `at`: all comments, or those that changed from `since` on."""
-        known = self._known.get(number)
+        thread = self._known.get(number)
         if since is None:
-            self._known[number] = _Thread({one.id: one for one in comments}, boot, at)
+            self._known[number] = _Thread({comment.id: comment for comment in comments}, boot, at)
             self._known.move_to_end(number)
             while len(self._known) > MOST:
                 self._known.popitem(last=False)
-        elif known is not None and since <= known.until - OVERLAP:
-            for one in comments:
-                if one.id not in known.comments or known.comments[one.id].updated_at <= one.updated_at:
-                    known.comments[one.id] = one
-            known.until = at
+        elif thread is not None and since <= thread.until - OVERLAP:
+            for comment in comments:
+                if comment.id not in thread.comments or thread.comments[comment.id].updated_at <= comment.updated_at:
+                    thread.comments[comment.id] = comment
+            thread.until = at
         else:
             self._known.pop(number, None)  # something may have happened in between
 

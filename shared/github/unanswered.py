@@ -32,14 +32,14 @@ class Unanswered:
     @contextmanager
     def sending(self, number: int, body: str) -> Iterator[None]:
         """Open a block that posts `body`, which was looked for and not seen; raises `NotShown` while it may exist."""
-        what, now = _comment_key(number, body), self._boot()
+        comment, now = _comment_key(number, body), self._boot()
         self._sent = {other: at for other, at in self._sent.items() if now - at < PATIENCE_SECONDS}
-        if what in self._sent:
-            raise NotShown(f"{what[1]} in #{number}", self._sent[what] + PATIENCE_SECONDS - now)
+        if comment in self._sent:
+            raise NotShown(f"{comment[1]} in #{number}", self._sent[comment] + PATIENCE_SECONDS - now)
         try:
             yield
         except UnknownOutcome:
-            self._sent[what] = self._boot()
+            self._sent[comment] = self._boot()
             raise
 
 

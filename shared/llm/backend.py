@@ -138,9 +138,11 @@ class CliSpec:
         kept = self.login.secrets(self.login.place(environment)) if self.login else ()
         return [*(environment[name] for name in self.keys if environment.get(name, "").strip()), *kept]
 
-    def by_login(self, own: Endpoint) -> Endpoints:
+    def by_login(self, endpoint: Endpoint) -> Endpoints:
         """Return the endpoints of a subscription's login."""
-        return Fixed(own) if own.file is None or self.login is None else self.login.lease(own, own.file)
+        if endpoint.file is None or self.login is None:
+            return Fixed(endpoint)
+        return self.login.lease(endpoint, endpoint.file)
 
 
 @dataclass(frozen=True, slots=True)

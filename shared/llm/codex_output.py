@@ -216,16 +216,16 @@ def usage(
     requests = whole[int(before.get(REQUESTS, 0)) :]
     if not whole and usage_fields:
         requests = (tokens({name: count_of(usage_fields, name) - before.get(name, 0) for name in SUMS}, model),)
-    costs = [prices.cost(one) for one in requests]
-    known = record is not None and None not in costs
+    costs = [prices.cost(request) for request in requests]
+    priced = record is not None and None not in costs
     return Usage(
-        input_tokens=sum(one.input for one in requests),
-        output_tokens=sum(one.output for one in requests),
-        cached_tokens=sum(one.cached for one in requests),
-        cache_write_tokens=sum(one.written for one in requests),
+        input_tokens=sum(request.input for request in requests),
+        output_tokens=sum(request.output for request in requests),
+        cached_tokens=sum(request.cached for request in requests),
+        cache_write_tokens=sum(request.written for request in requests),
         model=model,
-        cost_usd=sum(cost or 0.0 for cost in costs) if known else None,
-        cost_source=SOURCE if known else "unknown",
+        cost_usd=sum(cost or 0.0 for cost in costs) if priced else None,
+        cost_source=SOURCE if priced else "unknown",
     )
 
 

@@ -124,9 +124,9 @@ class Continuation:
         kept, self._kept = self._kept, None
         if not self._store.claim(self._file) or kept is None:
             return None
-        why = refusal(kept, circumstances, self._item_text, self._store.clock.now(), self._store.limits)
-        log.info("session_handed_out", outcome="skipped" if why else "completed", reason=why or None)
-        return None if why else kept.found
+        reason = refusal(kept, circumstances, self._item_text, self._store.clock.now(), self._store.limits)
+        log.info("session_handed_out", outcome="skipped" if reason else "completed", reason=reason or None)
+        return None if reason else kept.found
 
     def put(self, found: FoundSession, circumstances: str) -> None:
         """Note the session of a completed call; it is kept as soon as the resulting tree is known (`leave`)."""

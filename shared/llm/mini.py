@@ -135,10 +135,10 @@ class MiniSession(Session[Transcript]):
     def command(self) -> Command:
         """Return argv and environment, and on standard input the call's input with the token: no tool inherits that."""
         prompt = prompt_of(self._request, self.PROGRAM, PROMPT_BYTES)
-        where = self._request.tree or self._call.empty
-        order = json.dumps(self._order(prompt.decode(), where)).encode()
+        directory = self._request.tree or self._call.empty
+        order = json.dumps(self._order(prompt.decode(), directory)).encode()
         environment = {**ENVIRONMENT, "MSWEA_GLOBAL_CONFIG_DIR": str(self._call.home / "mini")}
-        return Command(self._cli.argv, environment, where, order)
+        return Command(self._cli.argv, environment, directory, order)
 
     def _usage(self) -> Usage:
         return self._transcript.usage
@@ -146,7 +146,7 @@ class MiniSession(Session[Transcript]):
     def _verdict(self, ran: Ran) -> RunOutcome | None:
         return verdict(self._transcript, structured=self._structured)
 
-    def _order(self, prompt: str, where: Path) -> dict[str, Any]:
+    def _order(self, prompt: str, directory: Path) -> dict[str, Any]:
         request, endpoint = self._request, self._endpoint
         if request.model is None:
             raise Impossible("mini-swe-agent has no model of its own: name one under `llm.models.mini`.")
@@ -159,7 +159,7 @@ class MiniSession(Session[Transcript]):
             told += _ANSWERS
             tools = [*tools, _tool("structured_output", "Give the answer.", strict(request.schema))]
         return {
-            "instructions": told.format(where=where, seconds=seconds, protected=protected),
+            "instructions": told.format(where=directory, seconds=seconds, protected=protected),
             "task": prompt,
             "model": request.model,
             "url": f"{endpoint.base_url}/v1",

@@ -109,13 +109,13 @@ def _failed_outcome(event: Event) -> RunOutcome:
     return RunOutcome(usual if found is None else found, f"{status} {text}")
 
 
-def _add_counts(known: Usage, counted: Mapping[str, Any]) -> Usage:
+def _add_counts(counts: Usage, counted: Mapping[str, Any]) -> Usage:
     """Add a request's counts; cached tokens are part of its input count."""
     details = counted.get("prompt_tokens_details")
     cached = count_of(details, "cached_tokens") if isinstance(details, dict) else 0
     return replace(
-        known,
-        input_tokens=known.input_tokens + max(count_of(counted, "prompt_tokens") - cached, 0),
-        output_tokens=known.output_tokens + count_of(counted, "completion_tokens"),
-        cached_tokens=known.cached_tokens + cached,
+        counts,
+        input_tokens=counts.input_tokens + max(count_of(counted, "prompt_tokens") - cached, 0),
+        output_tokens=counts.output_tokens + count_of(counted, "completion_tokens"),
+        cached_tokens=counts.cached_tokens + cached,
     )

@@ -75,10 +75,10 @@ class Prices:
         self._models = dict(models)
 
     @classmethod
-    def listed(cls, own: Mapping[str, Price] | None = None) -> Prices:
-        """Return the prices of the list beside this file, overridden by the configuration's `own` prices."""
+    def listed(cls, configured: Mapping[str, Price] | None = None) -> Prices:
+        """Return the prices of the list beside this file, overridden by the `configured` ones."""
         found = yaml.safe_load(LIST.read_text("utf-8"))
-        return cls({**_PRICES.validate_python(found["models"]), **(own or {})})
+        return cls({**_PRICES.validate_python(found["models"]), **(configured or {})})
 
     def knows(self, model: str) -> bool:
         """Return whether a model has a price."""

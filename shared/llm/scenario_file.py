@@ -119,8 +119,8 @@ class _Reader:
         replace = self._get(fields, "replace", self._replace, None)
         content = self._get(fields, "content", self._text, None)
         delete = self._get(fields, "delete", self._true, False)
-        where = _place(self.source, node.start_mark)
-        return Edit(path, where, content, replace, delete) if path else None
+        place = _place(self.source, node.start_mark)
+        return Edit(path, place, content, replace, delete) if path else None
 
     def _replace(self, node: yaml.Node) -> tuple[str, str] | None:
         fields = self._fields(node, _REPLACE_KEYS)
@@ -132,17 +132,17 @@ class _Reader:
             self._fault(node, "`old` is empty or the same as `new`")
         return old, new
 
-    def _fields(self, node: yaml.Node, known: Iterable[str]) -> Fields | None:
+    def _fields(self, node: yaml.Node, names: Iterable[str]) -> Fields | None:
         if not isinstance(node, yaml.MappingNode):
-            self._fault(node, f"here a mapping is expected, with keys such as {', '.join(list(known)[:3])}")
+            self._fault(node, f"here a mapping is expected, with keys such as {', '.join(list(names)[:3])}")
             return None
         fields: Fields = {}
         for key_node, value in node.value:
             key = str(key_node.value)
             if key in fields:
                 self._fault(key_node, f"`{key}` stands here twice")
-            elif key not in known:
-                near = difflib.get_close_matches(key, list(known), 1)
+            elif key not in names:
+                near = difflib.get_close_matches(key, list(names), 1)
                 self._fault(key_node, f"unknown key `{key}`{f'; did you mean `{near[0]}`?' if near else ''}")
             else:
                 fields[key] = value

@@ -118,8 +118,8 @@ class ItemTask:
 
     async def _work(self, held: Held) -> Ended:
         while True:
-            if not self._revoked and (why := self._leaving()):
-                return Ended(Result.PARKED, why)
+            if not self._revoked and (reason := self._leaving()):
+                return Ended(Result.PARKED, reason)
             step: Step = None
             with self._scope:
                 if not self._revoked:

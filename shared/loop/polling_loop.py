@@ -109,7 +109,7 @@ class Loop:
     @property
     def skipped(self) -> tuple[str, ...]:
         """A sentence for each candidate that was not claimed: its name and the reason."""
-        return tuple(f"{self._agent.repository}#{n}: {why}" for n, why in self._queue.skipped.reasons.items())
+        return tuple(f"{self._agent.repository}#{n}: {reason}" for n, reason in self._queue.skipped.reasons.items())
 
     async def tick(self, *, claims: int | None = None, strict: bool = False) -> int:
         """Look once at everything; return the number of items in work. Errors of one item stay there.

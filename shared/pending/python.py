@@ -105,7 +105,9 @@ def _find_tests(file: _File, body: Sequence[ast.stmt], scope: tuple[str, ...]) -
     for node in body:
         if not isinstance(node, _DEFINITIONS) or not _holds_tests(node):
             continue
-        reasons = {index: why for index, one in enumerate(node.decorator_list) if (why := _reason(one, file.names))}
+        reasons = {
+            index: reason for index, one in enumerate(node.decorator_list) if (reason := _reason(one, file.names))
+        }
         if reasons:
             cuts = _cuts(file, node, reasons)
             if cuts and _only_marker_goes(file, node, reasons, cuts):

@@ -95,16 +95,16 @@ class SuspectFence:
 
 
 def suspects(
-    fences: Iterable[Fence], known: Mapping[int, Issue], rules: ReconcileRules, now: datetime
+    fences: Iterable[Fence], items: Mapping[int, Issue], rules: ReconcileRules, now: datetime
 ) -> tuple[Fence, ...]:
-    """Return the fences that need a closer look, by number; `known` are the items that lists show as open."""
+    """Return the fences that need a closer look, by number; `items` are the items that lists show as open."""
     found = []
     for fence in fences:
         if fence.stage in TERMINAL:
             if now - fence.at >= KEPT:
                 found.append(fence)
             continue
-        listed = known.get(fence.key.number)
+        listed = items.get(fence.key.number)
         expected = {Sign.AGREES, Sign.LAGS} | ({Sign.BARE} if fence.stage in rules.unlabelled else set())
         if listed is None or rules.sign(listed, fence) not in expected:
             found.append(fence)

@@ -83,12 +83,12 @@ class Sweep:
         """Forget an orphan, because it has ended."""
         self._orphans.pop(number, None)
 
-    async def look(self, known: Mapping[int, Issue]) -> None:
+    async def look(self, items: Mapping[int, Issue]) -> None:
         """Fetch and judge fences when it is time. Failures are logged and retried: nothing else waits for a sweep."""
         if self._clock.boot() >= self._next:
             self._next = self._clock.boot() + RETRY_SECONDS
             try:
-                await self._fetch(known)
+                await self._fetch(items)
             except (EngineError, CommandFailed) as error:
                 log.warning("sweep_failed", outcome="retrying", error=str(error))
                 return
@@ -104,7 +104,7 @@ class Sweep:
                 log.warning("orphan_not_settled", outcome="retrying", lock=fence.key.ref, error=str(error))
                 self._next = min(self._next, self._clock.boot() + RETRY_SECONDS)
 
-    async def _fetch(self, known: Mapping[int, Issue]) -> None:
+    async def _fetch(self, items: Mapping[int, Issue]) -> None:
         prefix = f"{FENCE_NAMESPACE}/{self._rules.role}/"
         refs = await self._sources.fences.read_all(prefix)
         fences = read_fences(self._rules.role, refs)
@@ -112,7 +112,7 @@ class Sweep:
         now = self._sources.server_time()
         if told := await tell_ends(self._port, fences, self._claimant, now):
             log.info("ends_told", outcome="completed", count=told)
-        found = suspects(fences, known, self._rules, now)
+        found = suspects(fences, items, self._rules, now)
         self._queue = [fence for fence in found if not self._was_left(fence)]
         self._doubted = {
             fence.key.number: self._doubted[fence.key.number] for fence in found if self._is_doubted(fence)

@@ -29,36 +29,38 @@ async def abandon(held: Held) -> None:
 async def write_tombstone(
     port: Port,
     claimant: Claimant,
-    seen: Fence,
+    fence: Fence,
     stage: Stage,
     *,
     before: Callable[[], Awaitable[None]] | None = None,
 ) -> bool:
-    """Put a tombstone on a fence that is still as it was `seen` and that nobody holds; return whether it stands now.
+    """Put a tombstone on a fence that is still as in `fence` and that nobody holds; return whether it stands now.
 
     A compare-and-swap: should an agent begin a new epoch at this moment, one of the two is refused. `before` runs
     first, once it is known that nobody holds the fence. Raises `Transient`.
     """
-    at = await _free(port, claimant, seen)
+    at = await _free(port, claimant, fence)
     if at is None:
         return False
     if before is not None:
         await before()
-    buried = replace(seen, stage=stage, phase="", wait=None, released=seen.nonce, at=at.replace(microsecond=0), oid="")
-    return await swap(port, AdvanceFence(buried, seen.oid)) is not None
+    buried = replace(
+        fence, stage=stage, phase="", wait=None, released=fence.nonce, at=at.replace(microsecond=0), oid=""
+    )
+    return await swap(port, AdvanceFence(buried, fence.oid)) is not None
 
 
-async def _free(port: Port, claimant: Claimant, seen: Fence) -> datetime | None:
+async def _free(port: Port, claimant: Claimant, fence: Fence) -> datetime | None:
     """Return the server's time if the fence was found unmoved and without a live holder; else None.
 
     The thread of a deleted item cannot be read: then its holder counts as dead after `terms.certain` seconds.
     """
     try:
-        view = await observe(port, seen.key, claimant)
+        view = await observe(port, fence.key, claimant)
     except Gone:
-        reply = await port.request(ReadFence(seen.key))
-        unmoved = reply.value is not None and reply.value.oid == seen.oid
-        over = seen.free or (reply.sure and reply.at - seen.stamped >= timedelta(seconds=claimant.times.certain))
+        reply = await port.request(ReadFence(fence.key))
+        unmoved = reply.value is not None and reply.value.oid == fence.oid
+        over = fence.free or (reply.sure and reply.at - fence.stamped >= timedelta(seconds=claimant.times.certain))
         return reply.at if unmoved and over else None
-    unmoved = view.fence is not None and view.fence.oid == seen.oid
+    unmoved = view.fence is not None and view.fence.oid == fence.oid
     return view.at if unmoved and not view.live(claimant.times) else None

@@ -29,11 +29,11 @@ class RunEnded(Blocked):
         self.flags: tuple[Flag, ...] = (FLAGS.get(category, Flag.MANUAL_INTERVENTION),)
 
 
-def completed(outcome: RunOutcome, what: str) -> RunOutcome:
+def completed(outcome: RunOutcome, task: str) -> RunOutcome:
     """Return `outcome` if it completed; otherwise raise `RunFailed` (may be repeated) or `RunEnded` (for a person)."""
     if outcome.ending is Ending.COMPLETED:
         return outcome
-    category, sentence = classify(outcome), _sentence(outcome, what)
+    category, sentence = classify(outcome), _sentence(outcome, task)
     if category in FINAL:
         raise RunEnded(sentence, category, advice(category, outcome.ending))
     raise RunFailed(sentence, category=category, reset=outcome.retry_at)
@@ -75,9 +75,9 @@ def advice(category: Category, ending: Ending | None = None) -> str:
             return "Look at the coding backend's status page and the agent's log."
 
 
-def _sentence(outcome: RunOutcome, what: str) -> str:
+def _sentence(outcome: RunOutcome, task: str) -> str:
     said = one_line(outcome.text, 300)
     how = _WHAT.get(outcome.ending, f"ended as {outcome.ending}")
     if outcome.ending in {Ending.AUTH, Ending.BILLING, Ending.CONFIG}:
         how = f"{how} ({outcome.ending})"
-    return f"The run '{what}' {how}{f': {said}' if said else '.'}"
+    return f"The run '{task}' {how}{f': {said}' if said else '.'}"

@@ -45,9 +45,9 @@ class Confinement:
         """Return a watchdog for one command, which has to be started with the watchdog's `argv`."""
         return Watch(self.limits, writable, self.groups)
 
-    def temporary(self, own: Path) -> Path:
-        """Return the directory for temporary files: the sandbox's /tmp, which has a size limit, or else `own`."""
-        return Path("/tmp") if self.wrap.kind is Isolation.SANDBOX else own
+    def temporary(self, directory: Path) -> Path:
+        """Return the directory for temporary files: the sandbox's /tmp, which has a size limit, or else `directory`."""
+        return Path("/tmp") if self.wrap.kind is Isolation.SANDBOX else directory
 
     async def hand_over(self, directories: Sequence[Path]) -> None:
         """Give directories to the account that the command runs as, if it has one of its own."""

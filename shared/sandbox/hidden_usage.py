@@ -153,29 +153,29 @@ def _count_descriptors(pid: int, in_memory: set[int], found: _Found) -> None:
     for name in _names(f"/proc/{pid}/fd"):
         path = f"/proc/{pid}/fd/{name}"
         try:
-            known = Path(path).stat()
+            facts = Path(path).stat()
         except OSError:
             continue
-        if stat.S_ISREG(known.st_mode) and known.st_nlink == 0:
-            identity = (known.st_dev, known.st_ino)
+        if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 0:
+            identity = (facts.st_dev, facts.st_ino)
             if _link(path).startswith(_NAMELESS):
-                found.memory[identity] = known.st_blocks * 512
-            elif known.st_dev not in in_memory:
-                found.disk[identity] = known.st_blocks * 512
+                found.memory[identity] = facts.st_blocks * 512
+            elif facts.st_dev not in in_memory:
+                found.disk[identity] = facts.st_blocks * 512
 
 
 def _count_mapped(pid: int, in_memory: set[int], found: _Found) -> None:
     """Count mapped files without a descriptor: by their size, if readable, else by the end of the mapped part."""
     for mapping in mappings(_text(f"/proc/{pid}/maps")):
-        one = mapping.identity
-        if one in found.memory or one in found.disk or one[0] in in_memory:
+        identity = mapping.identity
+        if identity in found.memory or identity in found.disk or identity[0] in in_memory:
             continue
         try:
             size = Path(f"/proc/{pid}/map_files/{mapping.span}").stat().st_blocks * 512
         except OSError:
             size = mapping.end
         sizes = found.memory if mapping.memory else found.disk
-        sizes[one] = size
+        sizes[identity] = size
 
 
 def _mounts(pid: int | str) -> Iterator[Mount]:

@@ -31,21 +31,21 @@ class AccountWork:
         """Add a repository in which the account works, with the function that counts its items."""
         self._repositories[repository] = count
 
-    async def items_in_work(self, repository: str, own: int, most: int) -> int:
-        """Return the number of items in work in all repositories; `own` is that of `repository`. Raises `Transient`.
+    async def items_in_work(self, repository: str, count: int, most: int) -> int:
+        """Return the number of items in work in all repositories; `count` is that of `repository`. Raises `Transient`.
 
         If it reaches `most`, repositories that have some are counted again, because their items may have ended.
         """
-        self._note(repository, own)
+        self._note(repository, count)
         others = [name for name in self._repositories if name != repository]
         for name in others:
             known = self._counted.get(name)
             if known is None or known.until <= self._boot():
                 await self._ask(name)
-        if self._total(others) + own >= most:
+        if self._total(others) + count >= most:
             for name in [name for name in others if self._counted[name].items]:
                 await self._ask(name)
-        return self._total(others) + own
+        return self._total(others) + count
 
     async def _ask(self, name: str) -> None:
         self._note(name, await self._repositories[name]())

@@ -55,9 +55,9 @@ class Admission:
         """Register a function that is called as soon as the process is shut."""
         self._watchers.append(watcher)
 
-    def shut(self, why: str) -> None:
+    def shut(self, reason: str) -> None:
         """Begin nothing more, for good, and release every item at the end of its phase."""
-        self._shut = self._shut or why
+        self._shut = self._shut or reason
         for watcher in self._watchers:
             watcher()
 
@@ -110,9 +110,9 @@ def pause_of(file: Path) -> str:
     """Return the reason why this file pauses agents, as one sentence; empty if the file does not exist."""
     try:
         with file.open(encoding="utf-8", errors="replace") as opened:
-            why = opened.readline(MOST_CHARACTERS).strip()
+            reason = opened.readline(MOST_CHARACTERS).strip()
     except FileNotFoundError:
         return ""
     except OSError:  # it is there, whatever it is
-        why = ""
-    return f"paused{f' ({why})' if why else ''}: `workflow-engine resume` ends it, or removing {file}"
+        reason = ""
+    return f"paused{f' ({reason})' if reason else ''}: `workflow-engine resume` ends it, or removing {file}"

@@ -164,8 +164,8 @@ def _entries(content: list[Line]) -> list[str]:
     return [unescape(paragraph) for paragraph in paragraphs if paragraph.strip()]
 
 
-def _cap(what: str, found: Iterable[T], remarks: list[str], limit: int = model.LIST_LIMIT) -> tuple[T, ...]:
+def _cap(kind: str, found: Iterable[T], remarks: list[str], limit: int = model.LIST_LIMIT) -> tuple[T, ...]:
     distinct = tuple(dict.fromkeys(found))
     if len(distinct) > limit:
-        remarks.append(f"Only the first {limit} of {len(distinct):,} {what} are read.")
+        remarks.append(f"Only the first {limit} of {len(distinct):,} {kind} are read.")
     return distinct[:limit]

@@ -175,12 +175,12 @@ class Written:
                 self._waiting.popleft()
         return waited
 
-    def _give_up(self, batch: Sequence[Event], why: str) -> None:
+    def _give_up(self, batch: Sequence[Event], reason: str) -> None:
         """Drop a batch that the store will never take, so that later events need not wait for it."""
         count = self._done_with(batch)
         with self._news:
             self.dropped += count
-        log.warning("events_refused", outcome="failed", to=self._to, count=count, error=why)
+        log.warning("events_refused", outcome="failed", to=self._to, count=count, error=reason)
 
     def _pause_after_failure(self) -> bool:
         """Pause after a failure; return True, at once, if the log was closed: then there is no retry."""

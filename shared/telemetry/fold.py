@@ -142,9 +142,9 @@ class Tallies:
             self._leave(known, event)
             self._add_duration("workflow_duration_seconds", (event.at - known.since).total_seconds(), kind=event.role)
 
-    def _leave(self, known: _Open, event: Event) -> None:
-        seconds = (event.at - known.phase_since).total_seconds()
-        self._add_duration("workflow_phase_duration_seconds", seconds, kind=event.role, phase=known.phase)
+    def _leave(self, workflow: _Open, event: Event) -> None:
+        seconds = (event.at - workflow.phase_since).total_seconds()
+        self._add_duration("workflow_phase_duration_seconds", seconds, kind=event.role, phase=workflow.phase)
 
     def _fold_call(self, event: Event, data: Mapping[str, Any]) -> None:
         role, ending, model = data.get("role", ""), data.get("ending", ""), data.get("model") or "unknown"
@@ -154,28 +154,28 @@ class Tallies:
         self.tasks[role] = calls + 1, completed + (ending == "completed")
         self._count("llm_calls", backend=backend, role=role, ending=ending)
         self._add_duration("llm_call_duration_seconds", data.get("seconds", 0.0), backend=backend, role=role)
-        for what in ("input", "output", "cached", "cache_write"):
-            if tokens := data.get(f"{what}_tokens", 0):
-                self._count("llm_tokens", tokens, backend=backend, model=model, type=what)
+        for kind in ("input", "output", "cached", "cache_write"):
+            if tokens := data.get(f"{kind}_tokens", 0):
+                self._count("llm_tokens", tokens, backend=backend, model=model, type=kind)
         if usd is None:
             self._count("llm_calls_unpriced", backend=backend, model=model)
         else:
             self._count("llm_cost_usd", usd, backend=backend, model=model, source=data.get("cost_source", "unknown"))
 
     def _fold_approval(self, event: Event, data: Mapping[str, Any]) -> None:
-        what, state = data.get("what", ""), data.get("state", "")
+        kind, state = data.get("what", ""), data.get("state", "")
         if state == "requested":
-            self._count("approval_requested", kind=what)
-            self._asked[event.repository, event.issue, event.pull, what] = event.at
+            self._count("approval_requested", kind=kind)
+            self._asked[event.repository, event.issue, event.pull, kind] = event.at
         elif state == "timed_out":
-            self._count("approval_timeout", kind=what)
+            self._count("approval_timeout", kind=kind)
         else:
-            self._close_approval(event, what)
+            self._close_approval(event, kind)
 
-    def _close_approval(self, event: Event, what: str) -> None:
-        asked = self._asked.pop((event.repository, event.issue, event.pull, what), None)
+    def _close_approval(self, event: Event, kind: str) -> None:
+        asked = self._asked.pop((event.repository, event.issue, event.pull, kind), None)
         if asked is not None:
-            self._add_duration("approval_response_time_seconds", (event.at - asked).total_seconds(), kind=what)
+            self._add_duration("approval_response_time_seconds", (event.at - asked).total_seconds(), kind=kind)
 
     def _fold_escalation(self, event: Event, data: Mapping[str, Any]) -> None:
         self._count("escalations", repository=event.repository, category=data.get("category", ""))

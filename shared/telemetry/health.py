@@ -53,7 +53,7 @@ class Health:
 
     def _aside(self) -> str:
         """Return a line for each repository that cannot be used: no reason to restart the process."""
-        return "".join(f"{name} is set aside: {why}\n" for name, why in self._health.aside.items())
+        return "".join(f"{name} is set aside: {reason}\n" for name, reason in self._health.aside.items())
 
     async def _metrics(self, request: web.Request) -> web.Response:
         from shared.telemetry.metrics import CONTENT_TYPE, Figures  # when somebody asks: an idle agent is small
@@ -69,8 +69,8 @@ def listener(host: str, port: int) -> socket.socket:
             return socket.create_server((host, wanted), family=family)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                why = error.strerror
-                raise Misconfigured(f"health: nothing can listen at {host} port {wanted}: {why}.") from None
+                reason = error.strerror
+                raise Misconfigured(f"health: nothing can listen at {host} port {wanted}: {reason}.") from None
     raise Misconfigured(f"health: no port is free at {host}.")
 
 
@@ -78,7 +78,7 @@ def _answer_with(
     unwell: Callable[[], str], well: str, more: Callable[[], str]
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def answer(request: web.Request) -> web.Response:
-        why = unwell()
-        return web.Response(text=f"{why or well}\n{more()}", status=503 if why else 200)
+        reason = unwell()
+        return web.Response(text=f"{reason or well}\n{more()}", status=503 if reason else 200)
 
     return answer

@@ -50,45 +50,45 @@ def parts(text: str) -> Iterator[TextPiece]:
     if "\r" in text.replace("\r\n", ""):  # a line end for GitHub, and none for us
         yield TextPiece(text)
         return
-    known, at = _Known(), 0
+    state, at = _Known(), 0
     while at < len(rows):
         opened = _MARKS.fullmatch(rows[at].rstrip("\r\n"))
-        if opened is None or known.raw or known.fences_lost:
-            yield from _line(rows[at], known)
+        if opened is None or state.raw or state.fences_lost:
+            yield from _line(rows[at], state)
             at += 1
             continue
-        end, code = _fence(rows, at, opened, known)
+        end, code = _fence(rows, at, opened, state)
         yield from (TextPiece(row, code=code) for row in rows[at:end])
-        known.open_span = not code
+        state.open_span = not code
         at = end
 
 
-def _fence(rows: Sequence[str], at: int, opened: re.Match[str], known: _Known) -> tuple[int, bool]:
+def _fence(rows: Sequence[str], at: int, opened: re.Match[str], state: _Known) -> tuple[int, bool]:
     """Return the line after the fence that opens at `at`, and whether it is code; set `fences_lost` if unclear."""
     marks, indent = opened["ticks"] or opened["tildes"], opened["indent"]
     closing = re.compile(rf"(?P<indent>[ \t]*){re.escape(marks)}{re.escape(marks[0])}*[ \t]*")
-    for end in range(at + 1, len(rows)) if not known.html else ():
+    for end in range(at + 1, len(rows)) if not state.html else ():
         row = rows[end].rstrip("\r\n")
         closed = closing.fullmatch(row)
         if indent and row.strip(" \t") and (not row.startswith(indent) or (closed and closed["indent"] != indent)):
             break  # it may have been a list item's, and ended with it
         if closed and (indent or re.match(r" {0,3}[`~]", row)):
             return end + 1, not indent and not closed["indent"]
-    known.fences_lost = True
+    state.fences_lost = True
     return at + 1, False
 
 
-def _line(row: str, known: _Known) -> Iterator[TextPiece]:
+def _line(row: str, state: _Known) -> Iterator[TextPiece]:
     if not row.strip(" \t\r\n"):
-        known.html = known.open_span = False
+        state.html = state.open_span = False
         yield TextPiece(row)
         return
-    known.html = known.html or row.lstrip(" \t").startswith("<")
-    spans = [] if known.raw or known.html or known.open_span else _spans(row)
+    state.html = state.html or row.lstrip(" \t").startswith("<")
+    spans = [] if state.raw or state.html or state.open_span else _spans(row)
     rest = _without(row, spans)
-    known.open_span = known.open_span or "`" in rest or bool(_TAG.search(rest))
-    known.raw = known.raw or bool(_RAW.search(_without_comments(rest)))
-    if known.open_span:
+    state.open_span = state.open_span or "`" in rest or bool(_TAG.search(rest))
+    state.raw = state.raw or bool(_RAW.search(_without_comments(rest)))
+    if state.open_span:
         yield TextPiece(row)
         return
     start = 0

@@ -146,8 +146,8 @@ def _faults(prompt: _Prompt, strange: set[str]) -> Iterator[str]:
             yield f"'{line.strip()}' has text from strangers in the middle of a line"
 
 
-def _agree(what: str, wanted: set[str], given: set[str]) -> None:
+def _agree(kind: str, wanted: set[str], given: set[str]) -> None:
     missing, unused = sorted(wanted - given), sorted(given - wanted)
     if missing or unused:
         parts = [f"without {', '.join(missing)}"] * bool(missing) + [f"with unknown {', '.join(unused)}"] * bool(unused)
-        raise PromptError(f"{what} {' and '.join(parts)}.")
+        raise PromptError(f"{kind} {' and '.join(parts)}.")

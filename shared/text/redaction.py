@@ -95,13 +95,13 @@ def _squeezed_spans(
     text: str, squeezed: str, gaps: re.Pattern[str], blocks: tuple[_Block, ...]
 ) -> Iterator[tuple[int, int]]:
     """Yield the spans of `text` in which `squeezed`, the text without gaps, has a block; each grown along its form."""
-    where: list[int] = []
+    offsets: list[int] = []
     for block, form, at in blocks:
         if block in squeezed:
-            where = where or _kept_offsets(text, gaps)
+            offsets = offsets or _kept_offsets(text, gaps)
             for span in _occurrences(squeezed, block):
                 left, right = _grown(squeezed, span, form, at)
-                yield where[left], where[right - 1] + 1
+                yield offsets[left], offsets[right - 1] + 1
 
 
 def _grown(text: str, span: tuple[int, int], form: str, at: int) -> tuple[int, int]:

@@ -76,13 +76,13 @@ class Labels:
     flag_prefix: str = "flag:"
     story: str = "story"
 
-    def of(self, what: Stage | Flag) -> str:
+    def of(self, name: Stage | Flag) -> str:
         """Return the label that shows a stage or flag."""
-        if isinstance(what, Flag):
-            return self.flag_prefix + what
-        if what in UNLABELLED:
-            raise ValueError(f"stage '{what}' has no label")
-        return self.status_prefix + what
+        if isinstance(name, Flag):
+            return self.flag_prefix + name
+        if name in UNLABELLED:
+            raise ValueError(f"stage '{name}' has no label")
+        return self.status_prefix + name
 
     def engine_labels(self, labels: Iterable[str]) -> tuple[str, ...]:
         """Return those of `labels` that show a stage or a flag, as they are spelled there: flags first."""

@@ -276,11 +276,11 @@ def _name(request: Request) -> str:
 
 def of_the_vendor(text: str, company: str, base_url: str | None) -> str:
     """Replace the server at `base_url`, which is ours, by the vendor's name `company` in a program's text."""
-    where = urlsplit(base_url or "")
-    if where.hostname is None:
+    address = urlsplit(base_url or "")
+    if address.hostname is None:
         return text
-    port = rf":{where.port}(?!\d)" if where.port else r"(?!:?\d)"
-    server = rf"(?<![\d.]){re.escape(where.hostname)}{port}"
+    port = rf":{address.port}(?!\d)" if address.port else r"(?!:?\d)"
+    server = rf"(?<![\d.]){re.escape(address.hostname)}{port}"
     text = re.sub(rf",? ?\(?url: https?://{server}[^\s,)]*\)?", "", text)
     text = re.sub(rf"[Yy]our inference gateway ?\(?(?:https?://)?{server}[^\s,)]*\)?", company, text)
     return re.sub(rf"(?:https?://)?{server}(?:/[^\s,;)]*)?", company, text)

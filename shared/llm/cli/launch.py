@@ -140,8 +140,8 @@ class Launcher:
     def keep(self, call: CallDirectory, name: str, *, completed: bool = False) -> Path | None:
         """Keep a call's events under `name`, those of completed calls apart; return None if there are none to keep."""
         at = datetime.fromtimestamp(self.clock.now(), UTC)
-        where = self.logs / "completed" if completed else self.logs
-        return transcripts.keep(call.events, where, f"{at:%Y%m%dT%H%M%S}-{name}-{call.path.name}.jsonl")
+        directory = self.logs / "completed" if completed else self.logs
+        return transcripts.keep(call.events, directory, f"{at:%Y%m%dT%H%M%S}-{name}-{call.path.name}.jsonl")
 
     def _environment(self, command: Command, call: CallDirectory) -> dict[str, str]:
         places = {"HOME": str(call.home), "TMPDIR": str(call.temporary)}

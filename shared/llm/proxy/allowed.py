@@ -285,14 +285,14 @@ def _parts(value: object) -> Iterator[Mapping[str, Any]]:
     """Yield every object in a request, however deep, without recursion; inputs of tool calls are the model's text."""
     waiting: list[object] = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            yield one
-            is_call = one.get("type") in ("tool_use", "server_tool_use")  # which may be anything, a list too
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield node
+            is_call = node.get("type") in ("tool_use", "server_tool_use")  # which may be anything, a list too
             left_out = {"input"} if is_call else {"input_schema", "parameters"}
-            waiting += [part for key, part in one.items() if key not in left_out]
-        elif isinstance(one, list):
-            waiting += one
+            waiting += [part for key, part in node.items() if key not in left_out]
+        elif isinstance(node, list):
+            waiting += node
 
 
 def _unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -49,30 +49,32 @@ class MeteredCoder:
         return judged(outcome, seen or UNSEEN)
 
 
-def judged(outcome: RunOutcome, seen: MeasuredRun) -> RunOutcome:
+def judged(outcome: RunOutcome, measured: MeasuredRun) -> RunOutcome:
     """Return `outcome` corrected by what the proxy has seen of the run.
 
     The answer that refuses a request over the budget looks to the CLI like one about its key. What a program says of
     the vendor is believed only if the vendor has answered so: a tool of the run may have written it.
     """
     told = outcome.usage.cost_usd
-    if told is not None and seen.usage.cost_usd is not None and abs(told - seen.usage.cost_usd) > 0.01:
-        log.debug("cost_told_otherwise", told_usd=told, metered_usd=seen.usage.cost_usd)
-    outcome = replace(outcome, usage=replace(seen.usage, model=seen.usage.model or outcome.usage.model))
-    if seen.barred and not seen.requests and outcome.ending is not Ending.COMPLETED:
-        return replace(outcome, ending=Ending.CONFIG, text=f"the model proxy refused: {seen.barred}", answer=None)
-    if seen.unfinished and outcome.ending is Ending.COMPLETED:
+    if told is not None and measured.usage.cost_usd is not None and abs(told - measured.usage.cost_usd) > 0.01:
+        log.debug("cost_told_otherwise", told_usd=told, metered_usd=measured.usage.cost_usd)
+    outcome = replace(outcome, usage=replace(measured.usage, model=measured.usage.model or outcome.usage.model))
+    if measured.barred and not measured.requests and outcome.ending is not Ending.COMPLETED:
+        return replace(outcome, ending=Ending.CONFIG, text=f"the model proxy refused: {measured.barred}", answer=None)
+    if measured.unfinished and outcome.ending is Ending.COMPLETED:
         return replace(outcome, ending=Ending.TRANSIENT, text=f"its last answer broke off: {outcome.text}", answer=None)
-    if seen.gave_up is not None and outcome.ending not in {Ending.COMPLETED, *_OF_THE_VENDOR}:
-        ending = Ending.OVERLOADED if seen.gave_up in _OF_THE_VENDOR[Ending.OVERLOADED] - {503} else Ending.TRANSIENT
+    if measured.gave_up is not None and outcome.ending not in {Ending.COMPLETED, *_OF_THE_VENDOR}:
+        ending = (
+            Ending.OVERLOADED if measured.gave_up in _OF_THE_VENDOR[Ending.OVERLOADED] - {503} else Ending.TRANSIENT
+        )
         outcome = replace(outcome, ending=ending, answer=None)
-    if outcome.ending in _OF_THE_VENDOR and not seen.answers & {*_OF_THE_VENDOR[outcome.ending], BROKEN}:
+    if outcome.ending in _OF_THE_VENDOR and not measured.answers & {*_OF_THE_VENDOR[outcome.ending], BROKEN}:
         said = f"it ended as after an answer that the vendor never gave ({outcome.ending}): {outcome.text}"
         outcome = replace(outcome, ending=Ending.UNKNOWN, text=said, retry_at=None)
-    if seen.cut_off and outcome.ending is not Ending.COMPLETED:
+    if measured.cut_off and outcome.ending is not Ending.COMPLETED:
         return replace(outcome, ending=Ending.TRANSIENT, text=_CUT_OFF, answer=None)
-    if seen.refused and outcome.ending is not Ending.COMPLETED:
+    if measured.refused and outcome.ending is not Ending.COMPLETED:
         return replace(outcome, ending=Ending.MAX_BUDGET, text="the model proxy refused more requests", answer=None)
-    if outcome.ending in LATER and outcome.retry_at is None and seen.retry_at is not None:
-        return replace(outcome, ending=Ending.USAGE_LIMIT, retry_at=seen.retry_at)
+    if outcome.ending in LATER and outcome.retry_at is None and measured.retry_at is not None:
+        return replace(outcome, ending=Ending.USAGE_LIMIT, retry_at=measured.retry_at)
     return outcome

@@ -208,9 +208,9 @@ class UsageMeter:
         choices = event.get("choices")
         if not isinstance(choices, list):
             return  # it takes nothing
-        known = [choice for choice in choices if isinstance(choice, dict)]
-        self._output_bytes += sum(map(_length, (choice.get("delta") for choice in known)))
-        self.finished |= any(choice.get("finish_reason") for choice in known)
+        parts = [choice for choice in choices if isinstance(choice, dict)]
+        self._output_bytes += sum(map(_length, (choice.get("delta") for choice in parts)))
+        self.finished |= any(choice.get("finish_reason") for choice in parts)
         usage = event.get("usage")
         if not isinstance(usage, dict) or not _has_counts(usage, "prompt_tokens", "completion_tokens"):
             return
@@ -224,7 +224,7 @@ class UsageMeter:
             cached=cached,
         )
         self._begun = True
-        self.whole = all(choice.get("finish_reason") for choice in known)
+        self.whole = all(choice.get("finish_reason") for choice in parts)
 
     def _searches(self, usage: Mapping[str, Any]) -> int:
         """Return the vendor's count of searches; without one the most, but 0 if no tool was used."""

@@ -99,13 +99,13 @@ class ModelProxy:
                 await session.close()
             self._log_measurement(account.reading)
 
-    def _log_measurement(self, known: MeasuredRun) -> None:
+    def _log_measurement(self, measured: MeasuredRun) -> None:
         log.info(
             "run_metered",
-            requests=known.requests,
-            cost_usd=known.usage.cost_usd,
-            source=known.usage.cost_source,
-            refused=known.refused,
+            requests=measured.requests,
+            cost_usd=measured.usage.cost_usd,
+            source=measured.usage.cost_source,
+            refused=measured.refused,
         )
 
     def _remember(self, run: str, account: Account) -> None:

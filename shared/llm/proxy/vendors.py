@@ -64,9 +64,9 @@ class Upstream:
         parts = urlsplit(self.url)
         safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
         if not safe or "@" in parts.netloc or parts.query or parts.fragment:
-            where = f"{parts.scheme}://{parts.hostname}"
+            server = f"{parts.scheme}://{parts.hostname}"
             raise Misconfigured(
-                f"The model server {where} ({self.vendor}) cannot be used: write https://HOST; "
+                f"The model server {server} ({self.vendor}) cannot be used: write https://HOST; "
                 f"http is for this machine only, and the address holds no password and no query."
             )
 
