@@ -1,14 +1,15 @@
 """The conditional cache: this client's last readings, to be confirmed by a free 304.
 
 Own instead of gidgethub's: keyed by URL and form, bounded, decoded anew for each reader, and a
-rotated ETag on a 304 is taken over. Long lists are kept as the values made of them, not as text.
+rotated ETag on a 304 is taken over. Long lists are kept as the values made of them, not as text; text is kept packed.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.github.paging import NOTHING, Extent
@@ -17,7 +18,10 @@ MAX_ENTRIES = 2000
 """Most answers that are kept."""
 
 MAX_BYTES = 16 * 2**20
-"""Most bytes of answers that are kept."""
+"""Most bytes of answers that are kept, as they are kept."""
+
+PACKED_BYTES = 1024
+"""Bytes from which a body is kept packed: GitHub's JSON becomes a sixth of it, in less time than it takes to read."""
 
 LARGEST_BYTES = 4 * 2**20
 """Most bytes of one answer; no more than half of all."""
@@ -31,7 +35,7 @@ class CachedAnswer:
     """One answer. `next` is its next page as its Link header named it: a 304 carries none, so it may be old.
 
     `extent` is how much of a list it is. `items` are the values made of its body if it is kept as a list of
-    values; they must not be changeable.
+    values; they must not be changeable. `is_packed` is true if `body` is compressed.
     """
 
     etag: str
@@ -39,6 +43,7 @@ class CachedAnswer:
     next: str | None = None
     items: tuple[Any, ...] = ()
     extent: Extent = NOTHING
+    is_packed: bool = False
 
     @property
     def size(self) -> int:
@@ -47,7 +52,14 @@ class CachedAnswer:
 
     def decode(self) -> Any:
         """Return the JSON value, a new one for each caller; None for an empty body."""
-        return json.loads(self.body) if self.body else None
+        text = zlib.decompress(self.body) if self.is_packed else self.body
+        return json.loads(text) if text else None
+
+    def packed(self) -> CachedAnswer:
+        """Return the same answer in less memory."""
+        if self.is_packed or len(self.body) < PACKED_BYTES:
+            return self
+        return replace(self, body=zlib.compress(self.body, 1), is_packed=True)
 
 
 class Cache:
@@ -76,7 +88,10 @@ class Cache:
     def keep(self, url: str, form: str, entry: CachedAnswer) -> None:
         """Remember an answer, unless it has no ETag or is too large."""
         self.forget(url, form)
-        if not entry.etag or entry.size > min(LARGEST_BYTES, self._max_bytes // 2):
+        if not entry.etag or len(entry.body) > LARGEST_BYTES:
+            return
+        entry = entry.packed()
+        if entry.size > min(LARGEST_BYTES, self._max_bytes // 2):
             return
         self._entries[url, form] = entry
         self._bytes += entry.size

@@ -30,8 +30,8 @@ TRIES = 3
 BACKOFF_SECONDS = 0.5
 """Pause in seconds before the second try; doubled for the third."""
 
-TEXT_BYTES = 4 * 2**20
-"""Bytes of single answers that are kept in memory, for items in work; those of ended items would only fill it."""
+TEXT_BYTES, TEXTS = 2**20, 1000
+"""Bytes and number of single answers kept in memory, for items in work; those of ended items would only fill it."""
 
 Converter = Callable[[Any], tuple[Any, ...]]
 """Makes frozen values of one page of a list; raises `Transient` if the page cannot be used."""
@@ -46,7 +46,7 @@ class Reads:
     def __init__(self, transport: Transport, root: ApiRoot, versions: ItemVersions, ids: GlobalIds) -> None:
         self.kept: KeptAnswers | None = None
         self._transport, self._root, self._versions, self._ids = transport, root, versions, ids
-        self._values, self._texts, self._moves = Cache(), Cache(max_bytes=TEXT_BYTES), Moves()
+        self._values, self._texts, self._moves = Cache(), Cache(max_entries=TEXTS, max_bytes=TEXT_BYTES), Moves()
         self.fresh = Fresh(transport.clock)
 
     def address(self, path: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 from shared.github.cache import Cache, CachedAnswer
 
 
@@ -47,3 +50,24 @@ def test_what_cannot_be_confirmed_or_is_too_large_is_not_kept() -> None:
     cache.keep("/x", "json", CachedAnswer("", b"[]"))
     cache.keep("/y", "json", CachedAnswer('"e"', b"x" * 51))
     assert (len(cache), cache.size) == (0, 0)
+
+
+def test_a_long_answer_is_kept_in_a_fraction_of_its_bytes_and_read_whole() -> None:
+    comments = [{"id": number, "html_url": f"https://github.com/a/b/issues/{number}"} for number in range(100)]
+    body = json.dumps(comments).encode()
+    cache = Cache(max_bytes=len(body))
+    cache.keep("/x", "json", CachedAnswer('"a"', body, "/x?page=2"))
+    found = cache.find("/x", "json")
+    assert found is not None
+    assert cache.size == found.size < len(body) / 4
+    assert (found.etag, found.next, found.decode()) == ('"a"', "/x?page=2", comments)
+    cache.keep("/x", "json", replace(found, etag='"b"'))
+    again = cache.find("/x", "json")
+    assert again is not None
+    assert again.decode() == comments, "a rotated ETag packs nothing twice"
+
+
+def test_a_short_answer_is_kept_as_it_came() -> None:
+    cache = Cache()
+    cache.keep("/x", "json", entry := CachedAnswer('"a"', b"[" + b" " * 500 + b"]"))
+    assert cache.find("/x", "json") is entry
