@@ -17,6 +17,7 @@ from config.loading import load, source
 from config.rules import unsupported
 from config.settings import Settings
 from config.state import StateDirectory
+from runtime import memory
 from runtime.arguments import Arguments
 from runtime.building.assembly import observed
 from runtime.building.connections import Connections
@@ -121,6 +122,8 @@ def launched(
                 bind_agent(processes[0].agent.id)
             _warn(settings)
             configuration = Configuration(settings, supported, file)
+            if not arguments.once:
+                memory.settle()
             return anyio.run(_run, list(zip(jobs, processes, strict=True)), arguments, configuration, farewell)
     except EngineError as error:
         return complain(error)

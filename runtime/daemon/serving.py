@@ -16,6 +16,7 @@ import structlog
 from config.credentials import hook_secret
 from config.environment import Notify, notify
 from config.settings import Settings
+from runtime import memory
 from runtime.building.process import Process
 from runtime.daemon.agent_lifecycle import AgentLifecycle
 from runtime.daemon.configuration import Configuration
@@ -119,6 +120,7 @@ async def serve(
         beside.start_soon(supervisor.attend, partial(_status, lives), partial(_stuck, lives))
         beside.start_soon(configuration.watch, renew, process.clock)
         beside.start_soon(_doing(lives, process).keep, process.clock)
+        beside.start_soon(memory.keep_small, process.clock)
         async with anyio.create_task_group() as group:
             for life in lives:
                 group.start_soon(_alive, life, configuration, begun, process.clock, len(lives) == 1)
