@@ -27,6 +27,7 @@ from shared.text.prompts import Prompts, Untrusted
 from worker_agent.attached_images import AttachedImages, ImageFetcher, none_shown
 from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.failure_artifacts import LastRun, below_state, keep_last
+from worker_agent.known_runs import KnownRuns
 from worker_agent.patch_check import policy_of
 from worker_agent.phase_commits import PhaseCommits, reader, texts
 from worker_agent.policy import Policy
@@ -111,7 +112,7 @@ class CodingSession:
         self.bench = bench
         self._prompts = prompts
         self.policy = policy
-        self._runs: dict[tuple[object, ...], TestRun] = {}
+        self._runs = KnownRuns()
         self._spent: dict[int, list[Usage]] = {}
         self._whole: Counter[int] = Counter()
 
@@ -322,7 +323,8 @@ class CodingSession:
         """Return the test run of the item's base, or of another commit of its base branch: run once on this machine."""
         tree = await work.space.tree_of(commit or work.base)
         key = (tree, self._commands(work), "base")
-        if key not in self._runs:
+        known = self._runs.find(key)
+        if known is None:
             execution = self._execution(work)
             about = (*self._commands(work), self.bench_of(work).circumstances)
 
@@ -330,8 +332,8 @@ class CodingSession:
                 self._whole[work.issue.number] += 1
                 return await execution.run(tree)
 
-            self._remember(key, await self._base_runs.of(tree, about, run))
-        return self._runs[key]
+            known = self._runs.keep(key, await self._base_runs.of(tree, about, run))
+        return known
 
     def runs(self, work: WorkContext) -> Run:
         """Return the function that runs the tests of trees for a proof; only runs of damaged code are not cached."""
@@ -352,7 +354,7 @@ class CodingSession:
     ) -> TestRun:
         tree = await work.space.tree_of(commit_or_tree)
         key = (tree, self._commands(work), over.digest, selection)
-        known = self._runs.get(key)
+        known = self._runs.find(key)
         if known is None:
             policy = policy_of(work.specification, work.allowed)
             since = since or await self.phase_commits.history.judged_from(work.held.fence, work.base)
@@ -360,7 +362,7 @@ class CodingSession:
             self._whole[work.issue.number] += selection is None
             known = await self._execution(work).run(tree, over, selection, deadline)
             if deadline is None:  # damaged code is run once
-                self._remember(key, known)
+                known = self._runs.keep(key, known)
         return known
 
     async def _pinned(self, work: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
@@ -379,8 +381,3 @@ class CodingSession:
         """Return the test files of a commit or tree that differ from the item's base, with their content there."""
         changed = {change.path for change in await work.space.changes(work.base, commit_or_tree)}
         return await texts(work.space, commit_or_tree, {path for path in changed if is_test_file(path)})
-
-    def _remember(self, key: tuple[object, ...], run: TestRun) -> None:
-        if len(self._runs) >= 64:
-            self._runs.pop(next(iter(self._runs)))
-        self._runs[key] = run
