@@ -158,9 +158,14 @@ class Fresh:
         self._listed: OrderedDict[tuple[str, int], _Entry] = OrderedDict()
         self._late: OrderedDict[tuple[str, str, Thing], _Late] = OrderedDict()
 
+    def __len__(self) -> int:
+        """Return the number of things, entries of lists and refused calls that are remembered."""
+        return len(self._known) + len(self._listed) + len(self._late)
+
     def know(self, thing: Thing, seconds: float = KNOWN_SECONDS) -> None:
         """Note that the thing exists, even if GitHub does not show it, for so many seconds."""
-        _put_newest(self._known, thing, max(self._clock.boot() + seconds, self._known.get(thing, 0.0)))
+        now = self._clock.boot()
+        _put_newest(self._known, thing, max(now + seconds, self._known.get(thing, 0.0)), lambda until: until < now)
 
     def admit(self, method: str, path: str, body: Any) -> None:
         """Raise `NotShown` while it is too early to make this call again."""
@@ -201,7 +206,7 @@ class Fresh:
             return None
         pause = PAUSES_SECONDS[min(late.refusals, len(PAUSES_SECONDS) - 1)]
         late.refusals, late.next = late.refusals + 1, now + pause
-        _put_newest(self._late, call, late)
+        _put_newest(self._late, call, late, lambda one: now - one.since >= 2 * PATIENCE_SECONDS)
         return NotShown(str(thing), pause)
 
     def lacking(self, path: str, entries: Iterable[Any], since: datetime | None = None) -> NotShown | None:
@@ -225,7 +230,7 @@ class Fresh:
                 del self._listed[known]
 
     def _note_created(self, path: str, body: Any, reply: Any) -> None:
-        root, rest = _split(path)
+        (root, rest), now = _split(path), self._clock.boot()
         for creation in CREATIONS:
             if (match := re.fullmatch(creation.path, rest)) is None:
                 continue
@@ -233,8 +238,8 @@ class Fresh:
                 for name in creation.names(body, reply, match):
                     self.know(Thing(root, creation.kind, str(name)), creation.seconds)
                     if "list" in match.groupdict() and isinstance(name, int):
-                        entry = _Entry(self._clock.boot() + creation.seconds, _made_at(reply))
-                        _put_newest(self._listed, (root + match["list"], name), entry)
+                        entry = _Entry(now + creation.seconds, _made_at(reply))
+                        _put_newest(self._listed, (root + match["list"], name), entry, lambda one: one.until < now)
 
 
 def _named_things(method: str, path: str, body: Any) -> Iterator[tuple[NotThereYet, Thing]]:
@@ -261,8 +266,9 @@ def _split(path: str) -> tuple[str, str]:
     return ("", path) if root is None else (root.group().casefold(), path[root.end() :])
 
 
-def _put_newest(kept: OrderedDict[K, V], key: K, value: V) -> None:
+def _put_newest(kept: OrderedDict[K, V], key: K, value: V, is_over: Callable[[V], bool]) -> None:
+    """Keep a value as the newest one; drop the oldest ones that are over, or too many."""
     kept[key] = value
     kept.move_to_end(key)
-    while len(kept) > MOST:
+    while kept and (len(kept) > MOST or is_over(next(iter(kept.values())))):
         kept.popitem(last=False)

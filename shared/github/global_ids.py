@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
+from sys import intern
 from typing import Any
 
-MOST = 5000
+MOST = 2000
 """Most items whose ids are remembered; the one that was shown longest ago goes first."""
 
 _ROOT = re.compile(r"(?P<root>/(?:repos/[^/]+/[^/]+|repositories/\d+))(?P<rest>/.*)")
@@ -25,7 +26,7 @@ class GlobalIds:
         found = _ROOT.fullmatch(path.partition("?")[0])
         if found is None:
             return
-        root, are_labels = found["root"].casefold(), found["rest"].endswith("/labels")
+        root, are_labels = intern(found["root"].casefold()), found["rest"].endswith("/labels")
         for one in value if isinstance(value, list) else (value,):
             if are_labels:
                 self._label(root, one)

@@ -17,6 +17,9 @@ from urllib.parse import unquote
 OWN_SECONDS = 120.0
 """Seconds (boot clock) for which GitHub's answers about an item are compared with our writes."""
 
+SEEN_SECONDS = 600.0
+"""Seconds (boot clock) after which a state that was seen is forgotten: nothing has been compared with it for long."""
+
 MOST = 500
 """Most items whose label changes are remembered."""
 
@@ -58,6 +61,10 @@ class ItemVersions:
         self._items: OrderedDict[str, dict[str, Write]] = OrderedDict()
         self._seen: OrderedDict[str, SeenVersion] = OrderedDict()
 
+    def __len__(self) -> int:
+        """Return the number of remembered states and of items with remembered writes."""
+        return len(self._seen) + len(self._items)
+
     def listed(self, path: str, value: Any, boot: float) -> None:
         """Note that a list of items was read: single readings from now on are not older."""
         match = _LIST.fullmatch(path)
@@ -91,7 +98,7 @@ class ItemVersions:
             return
         self._seen[key] = SeenVersion(at, boot)
         self._seen.move_to_end(key)
-        if len(self._seen) > MOST_SEEN:
+        while len(self._seen) > MOST_SEEN or boot - next(iter(self._seen.values())).boot >= SEEN_SECONDS:
             self._seen.popitem(last=False)
 
     def note(self, method: str, path: str, body: Any, *, at: datetime, boot: float) -> None:
@@ -101,11 +108,11 @@ class ItemVersions:
             return
         written = self._items.setdefault(match["item"].casefold(), {})
         self._items.move_to_end(match["item"].casefold())
-        if len(self._items) > MOST:
-            self._items.popitem(last=False)
         there = method == "POST"
         for name in _names(body) if there else [unquote(match["name"] or "")]:
             written[name.casefold()] = Write(name, there, at, boot)
+        while self._items and (len(self._items) > MOST or _are_old(next(iter(self._items.values())), boot)):
+            self._items.popitem(last=False)
 
     def older(self, path: str, value: Any, boot: float) -> Written | None:
         """Return our writes that GitHub does not show, if the item as shown is not younger than they are."""
@@ -164,6 +171,10 @@ def _other(path: str) -> str:
     if match is None:
         return ""
     return f"{match['root']}/{'pulls' if '/issues/' in path else 'issues'}/{match['number']}"
+
+
+def _are_old(written: Written, boot: float) -> bool:
+    return all(boot - one.boot >= OWN_SECONDS for one in written.values())
 
 
 def _is_fresh(version: SeenVersion, boot: float) -> bool:

@@ -186,3 +186,20 @@ def test_what_we_took_away_ourselves_is_gone_at_once() -> None:
     fresh.answered("DELETE", ROOT + label, None, None)
     assert refused(fresh, "DELETE", label, 404, "Label does not exist") is None
     assert refused(fresh, "DELETE", "/issues/4/labels/bug", 404, "Label does not exist") is None, "not added by us"
+
+
+def test_what_is_over_is_forgotten_when_something_new_is_made() -> None:
+    clock = PassingClock(0.0)
+    fresh = Fresh(clock)
+    for number in range(300):
+        fresh.answered("POST", f"{ROOT}/issues/{number}/comments", {"body": ""}, {"id": 1000 + number})
+        clock.seconds += 10
+    assert 2 * (YOUNG_SECONDS / 10) <= len(fresh) <= 2 * (YOUNG_SECONDS / 10 + 1)
+    assert isinstance(refused(fresh, "PATCH", "/issues/comments/1299", 404, "Not Found"), NotShown)
+    assert refused(fresh, "PATCH", "/issues/comments/1000", 404, "Not Found") is None
+
+
+def test_a_thing_that_is_over_at_once_leaves_nothing() -> None:
+    fresh = Fresh(PassingClock())
+    fresh.know(Thing(ROOT, ITEM, "57"), -1.0)
+    assert len(fresh) == 0

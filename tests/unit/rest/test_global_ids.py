@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.github.global_ids import GlobalIds
+from shared.github.global_ids import MOST, GlobalIds
 
 ROOT = "/repos/ada/directory"
 
@@ -28,3 +28,12 @@ def test_what_is_forgotten_is_one_item_and_all_labels() -> None:
     ids.learn(f"{ROOT}/issues", [{"number": one, "node_id": f"I{one}"} for one in (7, 8)])
     ids.forget(ROOT, 7)
     assert (ids.item(ROOT, 7), ids.item(ROOT, 8), ids.labels(ROOT, ["a"])) == (None, "I8", None)
+
+
+def test_the_item_that_was_shown_longest_ago_is_forgotten_until_it_is_shown_again() -> None:
+    ids = GlobalIds()
+    for number in (*range(MOST), 0, MOST):
+        ids.learn(f"{ROOT}/issues/{number}", {"number": number, "node_id": f"I{number}"})
+    assert (ids.item(ROOT, 0), ids.item(ROOT, 1), ids.item(ROOT, MOST)) == ("I0", None, f"I{MOST}")
+    ids.learn(f"{ROOT}/issues/1", {"number": 1, "node_id": "I1"})
+    assert (ids.item(ROOT, 1), ids.item(ROOT, 2)) == ("I1", None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.github.item_versions import OWN_SECONDS, ItemVersions, applied, undone_at
+from shared.github.item_versions import OWN_SECONDS, SEEN_SECONDS, ItemVersions, applied, undone_at
 
 ITEM = "/repos/o/r/issues/4"
 AT = datetime(2026, 11, 23, 12, 0, 5, tzinfo=UTC)
@@ -113,3 +113,20 @@ def test_what_a_list_has_shown_a_single_reading_is_not_behind() -> None:
     assert not versions.backwards(pull, shown(after=2), 101), "the two may differ: asked again, then believed"
     versions.listed("/repos/o/r/issues", [shown(after=1)], 101)
     assert versions.behind(ITEM, shown(after=2), 102), "an older list takes nothing back"
+
+
+def test_states_and_writes_of_items_that_are_over_are_forgotten() -> None:
+    versions = ItemVersions()
+    for number in range(1_000):
+        item, boot = f"/repos/o/r/issues/{number}", 10.0 * number
+        assert not versions.backwards(item, shown(number=number), boot)
+        versions.note("POST", f"{item}/labels", {"labels": ["status:ready"]}, at=AT, boot=boot)
+    assert len(versions) == SEEN_SECONDS / 10 + OWN_SECONDS / 10
+    assert not versions.backwards("/repos/o/r/issues/0", shown(after=-3), boot), "what was forgotten is believed"
+    assert versions.backwards("/repos/o/r/issues/999", shown(after=-3), boot), "what was seen just now is not"
+
+
+def test_a_write_of_no_label_is_not_remembered() -> None:
+    versions = ItemVersions()
+    versions.note("POST", f"{ITEM}/labels", {"labels": []}, at=AT, boot=100)
+    assert len(versions) == 0
