@@ -15,6 +15,9 @@ from shared.workflow.labels import Flag, Labels
 
 log = structlog.get_logger()
 
+MOST_LOGGED = 1000
+"""Most items whose last reason is remembered; the one that was listed longest ago goes first."""
+
 
 @dataclass
 class ExcludedItems:
@@ -32,7 +35,11 @@ class ExcludedItems:
             why = self.reason(issue)
             if why and self._logged.get(issue.number) != why:
                 log.debug("item_left_alone", outcome="skipped", repo=self.repository, issue=issue.number, reason=why)
-            self._logged[issue.number] = why
+            self._logged.pop(issue.number, None)
+            if why:
+                self._logged[issue.number] = why
+            if len(self._logged) > MOST_LOGGED:
+                del self._logged[next(iter(self._logged))]
 
     def reason(self, issue: Issue) -> str:
         """Return why an item of this agent's is left alone; empty for a candidate, and for other agents' items."""

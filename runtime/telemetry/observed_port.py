@@ -15,8 +15,8 @@ from shared.workflow import Role, Stage
 
 T = TypeVar("T")
 
-MOST_FENCES = 4096
-"""Maximum number of fences that are remembered, to see what changed."""
+MOST_FENCES = 256
+"""Maximum number of fences that are remembered, to see what changed; whoever moves another one has read it before."""
 
 APPROVALS = {Role.PLANNER: "plan", Role.WORKER: "refactoring", Role.REVIEWER: "merge"}
 """Role that asks -> what people are asked to approve."""

@@ -30,6 +30,9 @@ POKED_SECONDS = 3.0
 AGAIN_SECONDS = 20.0
 """Seconds after news until a second look: the source of the news may know more than GitHub's replicas do yet."""
 
+MOST_ENDED = 100
+"""Most ends of items that are remembered, the newest."""
+
 JITTER = 0.1
 """Fraction of the interval by which a poll may be late, so that agents do not poll in step.
 
@@ -258,6 +261,7 @@ class Loop:
         if task.broken:
             self._queue.skipped.leave(task.number, ended.sentence, BROKEN_ITEM_SECONDS)
         self.ended.append(ended)
+        del self.ended[:-MOST_ENDED]
 
     def _leaving(self) -> str:
         return self._admission.leaving

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from shared.errors import Blocked, NotAllowed, Transient
 from shared.loop.claim_queue import BROKEN_ITEM_SECONDS, LOST_CLAIMS_PER_TICK
-from shared.loop.polling_loop import Loop
+from shared.loop.polling_loop import MOST_ENDED, Loop
 from shared.scheduling.items import Ended, Rest, Result, Skip
 from shared.scheduling.slots import Slots
 
@@ -34,6 +34,17 @@ async def test_an_item_is_claimed_worked_on_and_released(clock: HandClock) -> No
         assert loop.ended == [DONE]
         assert agent.log == ["claim 4", "step 4", "step 4", "step 4", "release 4"]
         assert loop.busy == 0
+
+
+async def test_only_the_newest_ends_are_remembered(clock: HandClock) -> None:
+    numbers = range(MOST_ENDED + 20)
+    agent = FakeAgent([], {number: [Ended(Result.FINISHED, f"{number}")] for number in numbers})
+    async with loop_of(agent, clock).open() as loop:
+        for number in numbers:
+            agent.numbers = [number]
+            await loop.tick()
+            await loop.quiet()
+    assert [end.sentence for end in loop.ended] == [str(number) for number in numbers[20:]]
 
 
 @pytest.mark.parametrize(("limit", "begun"), [(1, [1]), (2, [1, 2]), (9, [1, 2, 3])])

@@ -13,7 +13,7 @@ from telemetry_bench import AT, Kept, scribe_into
 
 from runtime.telemetry.observed_agent import ObservedAgent
 from runtime.telemetry.observed_coder import ObservedCoder
-from runtime.telemetry.observed_port import ObservedPort
+from runtime.telemetry.observed_port import MOST_FENCES, ObservedPort
 from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
 from shared.llm.port import CoderCall, Ending, Request, RunOutcome, Usage
 from shared.lock.codec import ItemKey
@@ -168,6 +168,17 @@ async def test_letting_go_is_told_of_the_item_and_a_stamp_is_not(released: str, 
     await port.request(AdvanceFence(replace(FENCE, released=released), "2" * 40))
     assert [one.data["event"] for one in kept.events[3:]] == told
     assert {one.issue for one in kept.events} == {7}
+
+
+async def test_a_fence_of_long_ago_is_forgotten_and_known_again_when_it_is_read() -> None:
+    kept = Kept()
+    others = [replace(FENCE, key=ItemKey(Role.WORKER, 100 + number)) for number in range(MOST_FENCES)]
+    script = Script(FENCE, *others, FENCE, "2" * 40)
+    port = ObservedPort(script, scribe_into(kept, HandClock()))  # type: ignore[arg-type]
+    for one in (FENCE, *others, FENCE):
+        await port.request(ReadFence(one.key))
+    await port.request(AdvanceFence(replace(FENCE, phase="green"), FENCE.oid))
+    assert [str(one.kind) for one in kept.events] == ["phase"], "it is no new epoch"
 
 
 def comment() -> Comment:
