@@ -90,6 +90,7 @@ class CommandLoop:
 
     def candidates(self, items: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
         """Yield resting items with unread comments; the version holds the number of comments."""
+        self._reader.forget_unlisted(items.keys())
         for item in items.values():
             number = self._number_of(item)
             if number not in busy and self._rests(item) and self._reader.has_news(item):

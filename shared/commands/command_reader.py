@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -26,6 +26,9 @@ LATE_SECONDS = 120.0
 
 SAME_MOMENT = timedelta(seconds=1)
 """Tolerance in comparing times: GitHub counts whole seconds, and may mark an item as changed just after its comment."""
+
+MOST_UNLISTED = 100
+"""Most readings of threads that are kept although no list shows them any more."""
 
 EDITED = "edited comments are not obeyed: post the command as a new comment"
 
@@ -71,6 +74,11 @@ class CommandReader:
         self._status = status
         self._boot = boot
         self._baselines: dict[int, _Baseline] = {}
+
+    def forget_unlisted(self, listed: Collection[int]) -> None:
+        """Forget the readings of items that are not listed, which are closed, once there are many of them."""
+        if len(self._baselines) > len(listed) + MOST_UNLISTED:
+            self._baselines = {number: one for number, one in self._baselines.items() if number in listed}
 
     def has_news(self, listed: Issue) -> bool:
         """Return whether somebody else than the engine may have written there since the last reading; no request."""

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from shared.commands.command import Command
 from shared.commands.command_rules import Effect
 from shared.commands.recovery import Case
+from shared.github.inbox import PAGE
 from shared.github.listing import brief
 from shared.github.ports import People
 from shared.models import Issue
@@ -22,6 +23,9 @@ from shared.workflow import HALTED, TERMINAL, Role
 
 MOST_ITEMS = 2000
 """Items of which versions are kept; the least recently listed goes first."""
+
+MOST_UNLISTED = 200
+"""Items of which versions are kept although a whole list lacks them: a replica may show a new one late."""
 
 MOST_VERSIONS = 32
 """Versions of one item that are kept, the newest."""
@@ -42,15 +46,20 @@ class Texts:
         self._seen: OrderedDict[int, dict[datetime, str]] = OrderedDict()
 
     def note(self, listed: Iterable[Issue]) -> None:
-        """Keep the versions that a list shows, each issue as `listing.brief` keeps it."""
-        for issue in listed:
+        """Keep the versions that a list shows, each issue as `listing.brief` keeps it.
+
+        A list that is shorter than a page is the whole one: of what it lacks, little is kept.
+        """
+        shown = tuple(listed)
+        most = MOST_ITEMS if len(shown) >= PAGE else len(shown) + MOST_UNLISTED
+        for issue in shown:
             versions = self._seen.setdefault(issue.number, {})
             self._seen.move_to_end(issue.number)
             versions.setdefault(issue.updated_at, _digest(issue))
             while len(versions) > MOST_VERSIONS:
                 del versions[min(versions)]
-            while len(self._seen) > MOST_ITEMS:
-                self._seen.popitem(last=False)
+        while len(self._seen) > most:
+            self._seen.popitem(last=False)
 
     def stood(self, issue: Issue, at: datetime) -> bool:
         """Return whether `issue`, just read in full, is known to have had the same text at `at` (server time)."""

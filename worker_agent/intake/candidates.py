@@ -67,6 +67,7 @@ class Candidates:
         Also those whose pull request shows no stage: a person may have opened it again.
         """
         pulls = {links.issue_named_by(item.body): item.number for item in known.values() if item.is_pull_request}
+        self._last_open = {number: pull for number, pull in self._last_open.items() if number in known}
         for issue in known.values():
             if issue.number in pulls:
                 self._last_open[issue.number] = pulls[issue.number]

@@ -9,7 +9,7 @@ import pytest
 from command_thread import AT, BOT, FENCE, MALLORY, TRIAGE, Thread, reader
 
 from shared.commands.command import Verb
-from shared.commands.command_reader import LATE_SECONDS, LATER_SECONDS
+from shared.commands.command_reader import LATE_SECONDS, LATER_SECONDS, MOST_UNLISTED
 from shared.commands.untrusted_comments import NO_WRITE
 from shared.models import Account
 
@@ -185,3 +185,18 @@ async def test_a_thread_whose_item_has_changed_in_other_ways_too_is_read_once_la
     assert not ear.has_news(thread.listed)
     thread.boot *= 9
     assert not ear.has_news(thread.listed), "an idle thread is not read again"
+
+
+async def test_readings_of_many_items_that_no_list_shows_are_forgotten_and_made_again(thread: Thread) -> None:
+    thread.say(6, "Thanks!")
+    ears = reader(thread)
+    await ears.hear(thread.listed, FENCE)
+    for number in range(100, 100 + MOST_UNLISTED):
+        await ears.hear(replace(thread.listed, number=number), FENCE)
+    ears.forget_unlisted({7})
+    assert ears.has_news(replace(thread.listed, number=100)) is False, "these few may be listed again soon"
+    await ears.hear(replace(thread.listed, number=99), FENCE)
+    ears.forget_unlisted({7})
+    readings = thread.readings
+    assert ears.has_news(replace(thread.listed, number=100)), "it is listed again: its thread is read"
+    assert (ears.has_news(thread.listed), thread.readings) == (False, readings), "a listed one is known as before"

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+<<<<<<< HEAD:tests/unit/commands/test_texts.py
 from shared.commands.text_unchanged import MOST_VERSIONS, Texts
+=======
+from shared.commands.text_unchanged import MOST_ITEMS, MOST_UNLISTED, MOST_VERSIONS, Texts
+from shared.github.inbox import PAGE
+>>>>>>> 067bdd54 (commands: forget the threads and texts of items that no list shows):tests/unit/commands/test_text_history.py
 from shared.github.listing import brief
 from shared.models import Account, Issue
 
@@ -45,3 +50,20 @@ def test_what_is_remembered_is_bounded() -> None:
     texts = Texts()
     texts.note(brief(later(seconds)) for seconds in range(0, 5 * MOST_VERSIONS, 2))
     assert not texts.stood(later(5 * MOST_VERSIONS), AT)
+
+
+def test_of_what_a_whole_list_lacks_only_the_newest_is_remembered() -> None:
+    texts = Texts()
+    for number in range(MOST_UNLISTED + 3):
+        texts.note([brief(replace(ISSUE, number=number))])
+    stood = [texts.stood(later(9, number=number), AT) for number in (0, 1, 2, 3, MOST_UNLISTED + 2)]
+    assert stood == [False, False, True, True, True], "the one that is listed, and as many besides"
+    texts.note([brief(replace(ISSUE, number=0))])
+    assert texts.stood(later(9, number=0), AT), "it is listed again"
+
+
+def test_a_full_page_says_nothing_about_what_it_lacks() -> None:
+    texts = Texts()
+    for first in range(0, MOST_ITEMS, PAGE):
+        texts.note([brief(replace(ISSUE, number=first + number)) for number in range(PAGE)])
+    assert texts.stood(later(9, number=0), AT)
