@@ -6,7 +6,9 @@ are forgotten after an hour, and with the directory.
 
 from __future__ import annotations
 
+import zlib
 from collections import OrderedDict
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -22,8 +24,14 @@ MAX_ANSWERS = 256
 MAX_DIRECTORIES = 8
 """Most git directories remembered; the least recently used goes first."""
 
-MAX_BYTES = 2**20
-"""Bytes of all answers of one git directory; one answer may take a quarter of it."""
+MAX_BYTES = 2**19
+"""Bytes of all answers of one git directory, as they are kept."""
+
+LARGEST_BYTES = 2**18
+"""Most bytes of one answer as git gives it; packed, it may take a quarter of all."""
+
+PACKED_BYTES = 1024
+"""Bytes from which an output is kept packed: text becomes a quarter of it, in less time than git takes to start."""
 
 Asked = tuple[tuple[str, ...], bytes]
 """git's arguments, and what it reads from standard input."""
@@ -38,14 +46,33 @@ def standing(git_dir: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An answer, with its output compressed if `is_packed`, and when it was given."""
+
+    answer: Finished
+    at: float
+    is_packed: bool
+
+    @property
+    def whole(self) -> Finished:
+        """The answer as git gave it."""
+        return replace(self.answer, stdout=zlib.decompress(self.answer.stdout)) if self.is_packed else self.answer
+
+
 class SettledAnswers:
     """The answers of one git directory."""
 
     def __init__(self, git_dir: Path) -> None:
         self._git_dir = git_dir
         self._made: tuple[int, int] | None = None
-        self._known: OrderedDict[Asked, tuple[Finished, float]] = OrderedDict()
+        self._known: OrderedDict[Asked, _Kept] = OrderedDict()
         self._bytes = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of all answers kept."""
+        return self._bytes
 
     def find(self, question: Asked) -> Finished | None:
         """Return the answer of the same directory if it is less than an hour old; else None."""
@@ -55,38 +82,47 @@ class SettledAnswers:
         known = self._known.get(question)
         if known is None:
             return None
-        if anyio.current_time() - known[1] >= KEPT_SECONDS:
+        if anyio.current_time() - known.at >= KEPT_SECONDS:
             self._forget(question)
             return None
         self._known.move_to_end(question)
-        return known[0]
+        return known.whole
 
     def keep(self, question: Asked, answer: Finished) -> None:
         """Remember an answer; a large one is not worth it."""
         made = standing(self._git_dir)
-        if made is None or len(answer.stdout) > MAX_BYTES // 4:
+        if made is None or len(answer.stdout) > LARGEST_BYTES:
             return
         if made != self._made:
             self._forget_all()
             self._made = made
         self._forget(question)
-        self._known[question] = answer, anyio.current_time()
-        self._bytes += _size(question, answer)
+        kept = _kept(answer)
+        if len(kept.answer.stdout) > MAX_BYTES // 4:
+            return
+        self._known[question] = kept
+        self._bytes += _size(question, kept)
         while len(self._known) > MAX_ANSWERS or self._bytes > MAX_BYTES:
             self._forget(next(iter(self._known)))
 
     def _forget(self, question: Asked) -> None:
         dropped = self._known.pop(question, None)
         if dropped is not None:
-            self._bytes -= _size(question, dropped[0])
+            self._bytes -= _size(question, dropped)
 
     def _forget_all(self) -> None:
         self._known.clear()
         self._bytes = 0
 
 
-def _size(question: Asked, answer: Finished) -> int:
-    return len(answer.stdout) + len(question[1]) + sum(map(len, question[0]))
+def _kept(answer: Finished) -> _Kept:
+    is_packed = len(answer.stdout) >= PACKED_BYTES
+    kept = replace(answer, stdout=zlib.compress(answer.stdout, 1)) if is_packed else answer
+    return _Kept(kept, anyio.current_time(), is_packed)
+
+
+def _size(question: Asked, kept: _Kept) -> int:
+    return len(kept.answer.stdout) + len(question[1]) + sum(map(len, question[0]))
 
 
 class AnswersByDirectory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -130,7 +131,7 @@ async def test_after_an_hour_it_is_asked_again(tmp_path: Path, monkeypatch: pyte
 
 async def test_neither_many_nor_large_answers_stay(tmp_path: Path) -> None:
     mirror, oid = await made(tmp_path)
-    large = "x" * (settled_answers.MAX_BYTES // 4)
+    large = "x" * settled_answers.LARGEST_BYTES
     big = await commit(mirror.git, large, (oid,))
     started(mirror).clear()
     for _ in range(2):
@@ -144,3 +145,28 @@ async def test_neither_many_nor_large_answers_stay(tmp_path: Path) -> None:
     assert started(mirror) == [], "the newest stay"
     await objects.read(mirror.git, [blob])
     assert started(mirror) == ["cat-file"], "the oldest went"
+
+
+async def test_text_is_kept_in_a_fraction_of_its_bytes_and_read_whole(tmp_path: Path) -> None:
+    git_dir = tmp_path / "m.git"
+    await Git(git_dir, {"PATH": "/usr/bin:/bin:/usr/local/bin"}).init()
+    known = settled_answers.SettledAnswers(git_dir)
+    text = "".join(f"def count_{number}(users):\n    return len(users)\n" for number in range(4_000)).encode()
+    answer = Finished(("git", "cat-file"), 0, text, b"")
+    known.keep((("cat-file",), b"1"), answer)
+    assert known.size < len(text) / 4
+    assert known.find((("cat-file",), b"1")) == answer
+
+
+async def test_the_bytes_of_answers_are_bounded_and_what_went_is_asked_again(tmp_path: Path) -> None:
+    git_dir, dice = tmp_path / "m.git", Random(1)
+    await Git(git_dir, {"PATH": "/usr/bin:/bin:/usr/local/bin"}).init()
+    known = settled_answers.SettledAnswers(git_dir)
+    size = settled_answers.MAX_BYTES // 8
+    for number in range(20):
+        known.keep((("show",), b"%d" % number), Finished((), 0, dice.randbytes(size), b""))
+    assert settled_answers.MAX_BYTES - 2 * size < known.size <= settled_answers.MAX_BYTES
+    assert known.find((("show",), b"0")) is None
+    assert known.find((("show",), b"19")) is not None
+    known.keep((("show",), b"20"), Finished((), 0, dice.randbytes(settled_answers.MAX_BYTES // 4), b""))
+    assert known.find((("show",), b"20")) is None, "it would drive out the others"
