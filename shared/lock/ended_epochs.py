@@ -38,6 +38,7 @@ async def tell_ends(port: Port, fences: Iterable[Fence], claimant: Claimant, now
     Each is looked at again until no late edit can undo it. Nobody waits for it; if GitHub refuses a read or a
     write now, the fence is looked at again.
     """
+    _forget_old(claimant, fences := tuple(fences), now)
     told = 0
     due = [fence for fence in fences if _is_due(fence, claimant, now)]
     for fence in sorted(due, key=lambda one: one.stamped, reverse=True)[:MOST]:
@@ -49,6 +50,14 @@ async def tell_ends(port: Port, fences: Iterable[Fence], claimant: Claimant, now
         if count is not None and _is_certain(fence, claimant, now):
             claimant.final_comments[fence.key.ref] = fence.nonce
     return told
+
+
+def _forget_old(claimant: Claimant, fences: Iterable[Fence], now: datetime) -> None:
+    """Forget the ends of epochs that are not looked at any more: their fences are old, or gone."""
+    refs = {fence.key.ref for fence in fences if now - fence.stamped < OLD}
+    for known in (claimant.ended_comments, claimant.final_comments):
+        for ref in known.keys() - refs:
+            del known[ref]
 
 
 def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:

@@ -66,6 +66,22 @@ def test_who_told_it_itself_asks_once_when_no_late_edit_can_come_any_more(server
     assert len(alice.port.done) == asked
 
 
+@pytest.mark.parametrize("removed", [False, True])
+def test_ends_that_nobody_looks_at_any_more_are_forgotten(server: Server, alice: FakeAgent, removed: bool) -> None:
+    held = alice.win()
+    assert run(alice.port, release(held))
+    tell(alice, after=timedelta(seconds=TERMS.certain))
+    known = (alice.claimant.ended_comments, alice.claimant.final_comments)
+    assert [list(one) for one in known] == [[KEY.ref], [KEY.ref]]
+    asked = len(alice.port.done)
+    if removed:
+        run(alice.port, tell_ends(alice.port, [], alice.claimant, held.fence.stamped))
+    else:
+        tell(alice, after=OLD)
+    assert known == ({}, {})
+    assert len(alice.port.done) == asked
+
+
 @pytest.mark.parametrize("after", [YOUNG - timedelta(seconds=1), OLD])
 def test_what_has_just_ended_or_long_ago_is_left(
     server: Server, alice: FakeAgent, bob: FakeAgent, after: timedelta
