@@ -8,8 +8,11 @@ from collections.abc import Collection, Mapping
 from sys import intern
 from typing import Any
 
-MOST = 2000
+MOST = 5000
 """Most items whose ids are remembered; the one that was shown longest ago goes first."""
+
+MOST_CLOSED = 100
+"""Most closed items among them: their labels may be changed once more, right after they were closed."""
 
 _ROOT = re.compile(r"(?P<root>/(?:repos/[^/]+/[^/]+|repositories/\d+))(?P<rest>/.*)")
 
@@ -19,6 +22,7 @@ class GlobalIds:
 
     def __init__(self) -> None:
         self._items: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._closed: OrderedDict[tuple[str, int], None] = OrderedDict()
         self._labels: dict[str, dict[str, str]] = {}
 
     def learn(self, path: str, value: Any) -> None:
@@ -57,11 +61,17 @@ class GlobalIds:
         self._labels.pop(root.casefold(), None)
 
     def _item(self, root: str, item: Mapping[str, Any]) -> None:
+        key = root, item["number"]
         if isinstance(item.get("node_id"), str):
-            self._items[root, item["number"]] = item["node_id"]
-            self._items.move_to_end((root, item["number"]))
+            self._items[key] = item["node_id"]
+            self._items.move_to_end(key)
             if len(self._items) > MOST:
                 self._items.popitem(last=False)
+        self._closed.pop(key, None)
+        if item.get("state") == "closed":
+            self._closed[key] = None
+            if len(self._closed) > MOST_CLOSED:
+                self._items.pop(self._closed.popitem(last=False)[0], None)
         labels = item.get("labels")
         for label in labels if isinstance(labels, list) else ():
             self._label(root, label)

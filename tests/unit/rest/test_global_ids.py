@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.github.global_ids import MOST, GlobalIds
+from shared.github.global_ids import MOST, MOST_CLOSED, GlobalIds
 
 ROOT = "/repos/ada/directory"
 
@@ -37,3 +37,15 @@ def test_the_item_that_was_shown_longest_ago_is_forgotten_until_it_is_shown_agai
     assert (ids.item(ROOT, 0), ids.item(ROOT, 1), ids.item(ROOT, MOST)) == ("I0", None, f"I{MOST}")
     ids.learn(f"{ROOT}/issues/1", {"number": 1, "node_id": "I1"})
     assert (ids.item(ROOT, 1), ids.item(ROOT, 2)) == ("I1", None)
+
+
+def test_of_closed_items_only_the_newest_are_known() -> None:
+    ids = GlobalIds()
+    for number in (7, *range(100, 100 + MOST_CLOSED + 2), 9):
+        state = "open" if number in {7, 9} else "closed"
+        ids.learn(f"{ROOT}/issues/{number}", {"number": number, "node_id": f"I{number}", "state": state})
+    known = [number for number in range(300) if ids.item(ROOT, number)]
+    assert known == [7, 9, *range(102, 102 + MOST_CLOSED)], "an open item is not forgotten for that"
+    for number, state in ((102, "open"), (300, "closed"), (301, "closed")):
+        ids.learn(f"{ROOT}/issues/{number}", {"number": number, "node_id": f"I{number}", "state": state})
+    assert (ids.item(ROOT, 102), ids.item(ROOT, 103)) == ("I102", None), "it was opened again"
