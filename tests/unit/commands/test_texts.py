@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-<<<<<<< HEAD:tests/unit/commands/test_texts.py
-from shared.commands.text_unchanged import MOST_VERSIONS, Texts
-=======
 from shared.commands.text_unchanged import MOST_ITEMS, MOST_UNLISTED, MOST_VERSIONS, Texts
 from shared.github.inbox import PAGE
->>>>>>> 067bdd54 (commands: forget the threads and texts of items that no list shows):tests/unit/commands/test_text_history.py
 from shared.github.listing import brief
 from shared.models import Account, Issue
 
