@@ -1,17 +1,18 @@
-"""New tests that repeat another: the same code over the same names, in any file (pure).
-
-Python test files as statements: their exact bytes, the names they bind and the names they use.
-"""
+"""New Python tests that repeat another: the same code over the same names, in any file (pure)."""
 
 from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners.report import TestId
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+DEPTH_LIMIT = 100
+"""Nesting of syntax up to which a file is read; deeper ones would exhaust Python's own stack."""
 
 
 def duplicate_tests(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> dict[TestId, TestId]:
@@ -32,12 +33,12 @@ def duplicate_tests(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> dic
 
 
 def _tests(path: str, content: bytes) -> Iterator[tuple[TestId, str]]:
-    source = parse(content) if path.endswith(".py") else None
-    if source is None:
+    tree = _parse(content) if path.endswith(".py") else None
+    if tree is None:
         return
-    definitions = _definitions(source.tree, path)
-    for name, function in each_test(source.tree):
-        scopes = _scopes(source.tree, name[:-1])
+    definitions = _definitions(tree, path)
+    for name, function in _each_test(tree):
+        scopes = _scopes(tree, name[:-1])
         yield "::".join([path, *name]), _fingerprint(function, scopes, definitions)
 
 
@@ -45,15 +46,15 @@ def _definitions(tree: ast.Module, path: str) -> dict[str, list[tuple[str, ast.s
     """Map each module-level name to its meaning: the text of the statements that bind it."""
     found: dict[str, list[tuple[str, ast.stmt]]] = {}
     for node in tree.body:
-        for position, name in enumerate(bound(node)):
+        for position, name in enumerate(_bound(node)):
             found.setdefault(name, []).append((_meaning(node, position, path), node))
     return found
 
 
 def _meaning(node: ast.stmt, position: int, path: str) -> str:
     if isinstance(node, ast.ImportFrom):
-        where = PurePosixPath(path).parent if node.level else ""
-        return f"{where}{'.' * node.level}{node.module}:{node.names[position].name}"
+        directory = PurePosixPath(path).parent if node.level else ""
+        return f"{directory}{'.' * node.level}{node.module}:{node.names[position].name}"
     if isinstance(node, ast.Import):
         return ast.dump(node.names[position])
     return ast.dump(node)
@@ -74,14 +75,14 @@ def _fingerprint(
     around = [part for scope in scopes for part in _surroundings(scope)]
     pieces = [type(function).__name__, *map(ast.dump, [function.args, *function.decorator_list, *_code(function)])]
     pieces += map(ast.dump, around)
-    pending = sorted(used(function).union(*map(used, around)))
+    pending = sorted(_used_names(function).union(*map(_used_names, around)))
     seen = {function.name}
     while pending:
         name = pending.pop()
         if name in definitions and name not in seen:
             seen.add(name)
             pieces += [f"{name}={meaning}" for meaning, _ in definitions[name]]
-            pending += sorted(used_name for _, node in definitions[name] for used_name in used(node))
+            pending += sorted(used_name for _, node in definitions[name] for used_name in _used_names(node))
     return "\n".join(pieces)
 
 
@@ -93,52 +94,11 @@ def _code(function: Function) -> list[ast.stmt]:
 
 def _surroundings(scope: ast.ClassDef) -> list[ast.AST]:
     """Return the parts of a class that affect its tests: bases, decorators, and members that are no tests."""
-    members = [node for node in scope.body if not any(name.startswith("test") for name in bound(node))]
+    members = [node for node in scope.body if not any(name.startswith("test") for name in _bound(node))]
     return [*scope.bases, *scope.decorator_list, *members]
 
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-DEPTH_LIMIT = 100
-"""Nesting of syntax up to which a file is read; deeper ones would exhaust Python's own stack."""
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement of a module or class: its node, its whole lines with decorators, the names it binds."""
-
-    node: ast.stmt
-    text: bytes
-    names: tuple[str, ...]
-
-    @property
-    def is_import(self) -> bool:
-        """True for an import: compared name by name, because its form does not matter."""
-        return isinstance(self.node, ast.Import | ast.ImportFrom)
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedFile:
-    """A file that was parsed."""
-
-    lines: tuple[bytes, ...]
-    tree: ast.Module
-
-    def statements(self, body: Sequence[ast.stmt]) -> list[Statement]:
-        """Return the statements of one block."""
-        return [Statement(node, self._lines(first_line(node), node.end_lineno), bound(node)) for node in body]
-
-    def header(self, node: ast.ClassDef) -> bytes:
-        """Return a class up to its first statement: decorators, name, bases."""
-        return self._lines(first_line(node), first_line(node.body[0]) - 1)
-
-    def _lines(self, first: int, last: int | None) -> bytes:
-        return b"".join(self.lines[first - 1 : last])
-
-
-def parse(content: bytes) -> ParsedFile | None:
+def _parse(content: bytes) -> ast.Module | None:
     """Parse a file; return None if it is not Python or nests too deeply to be compared."""
     try:
         with warnings.catch_warnings():
@@ -146,60 +106,43 @@ def parse(content: bytes) -> ParsedFile | None:
             tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if _deeper(tree, DEPTH_LIMIT):
-        return None
-    ended = content if content.endswith(b"\n") else content + b"\n"  # only what follows may differ at the last line
-    return ParsedFile(tuple(ended.splitlines(keepends=True)), tree)
-
-
-def _deeper(tree: ast.Module, limit: int) -> bool:
     level: list[ast.AST] = [tree]
-    for _ in range(limit):
+    for _ in range(DEPTH_LIMIT):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return bool(level)
+    return None if level else tree
 
 
-def first_line(node: ast.stmt) -> int:
-    """Return the line on which a statement starts, its decorators included; lines count from 1."""
-    decorators = node.decorator_list if isinstance(node, _DEFINITIONS) else []
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def bound(node: ast.AST) -> tuple[str, ...]:
+def _bound(node: ast.AST) -> tuple[str, ...]:
     """Return the names that running a statement binds in its own block."""
-    if isinstance(node, _DEFINITIONS):
+    if isinstance(node, Function | ast.ClassDef):
         return (node.name,)
     if isinstance(node, ast.Import | ast.ImportFrom):
         return tuple(alias.asname or alias.name.partition(".")[0] for alias in node.names)
     if isinstance(node, ast.Name):
         return () if isinstance(node.ctx, ast.Load) else (node.id,)
-    own = (node.name,) if isinstance(node, ast.ExceptHandler) and node.name else ()
-    return own + tuple(name for child in ast.iter_child_nodes(node) for name in bound(child))
+    caught = (node.name,) if isinstance(node, ast.ExceptHandler) and node.name else ()
+    return caught + tuple(name for child in ast.iter_child_nodes(node) for name in _bound(child))
 
 
-def used(node: ast.AST) -> frozenset[str]:
+def _used_names(node: ast.AST) -> frozenset[str]:
     """Return the names that code takes from around it: globals, and parameters of functions, which name fixtures."""
     if isinstance(node, ast.Module | ast.ClassDef):
-        return frozenset().union(*map(used, ast.iter_child_nodes(node)))
+        return frozenset().union(*map(_used_names, ast.iter_child_nodes(node)))
     names = [found for found in ast.walk(node) if isinstance(found, ast.Name)]
     loaded = {name.id for name in names if isinstance(name.ctx, ast.Load)}
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(node, Function):
         return frozenset(loaded)
     stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-    return frozenset(loaded - stored) | parameters(node)
+    parameters = {found.arg for found in ast.walk(node) if isinstance(found, ast.arg)}
+    return frozenset((loaded - stored) | parameters)
 
 
-def parameters(node: ast.AST) -> frozenset[str]:
-    """Return the parameters of all functions in a piece of code."""
-    return frozenset(found.arg for found in ast.walk(node) if isinstance(found, ast.arg))
-
-
-def each_test(
+def _each_test(
     tree: ast.Module | ast.ClassDef, scope: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Function]]:
     """Yield every test function with its qualified name, classes included."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            yield from each_test(node, (*scope, node.name))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            yield from _each_test(node, (*scope, node.name))
+        elif isinstance(node, Function) and node.name.startswith("test"):
             yield (*scope, node.name), node

@@ -83,19 +83,15 @@ def _reason(
     passing: Sequence[TestId],
     accepted: Collection[FailureKind],
 ) -> tuple[ErrorType | None, tuple[str, ...]]:
-    if not failing and repeated:
-        return ErrorType.DUPLICATE_TEST, listed(f"{test}: repeats {old}" for test, old in repeated.items())
-    if not failing and passing:
-        return ErrorType.TEST_UNEXPECTED_PASS, listed(f"{test}: passes without an implementation" for test in passing)
-    if not failing:
-        return ErrorType.COMPILATION_ERROR, ("No new test ran.",)
-    if not any(result.kind in accepted or _is_typed(result) for result in failing):
+    if failing and not any(result.kind in accepted or _is_typed(result) for result in failing):
         details = ("No new test is red because the behaviour is missing.", *listed(map(result_text, failing)))
         return ErrorType.TEST_UNEXPECTED_FAIL, details
     if repeated:
         return ErrorType.DUPLICATE_TEST, listed(f"{test}: repeats {old}" for test, old in repeated.items())
     if passing:
         return ErrorType.TEST_UNEXPECTED_PASS, listed(f"{test}: passes without an implementation" for test in passing)
+    if not failing:
+        return ErrorType.COMPILATION_ERROR, ("No new test ran.",)
     return None, ()
 
 
