@@ -25,10 +25,9 @@ from worker_agent.feedback import answers, status_text
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.phase_commits import PhaseCommit, texts
-from worker_agent.tdd.judging.regressions import judge_kept
+from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.quality_fix import Clean, QualityFix
-from worker_agent.tdd.phases.strategy import During
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.renewed_evidence import RenewedEvidence
 from worker_agent.tdd.runners.report import TestRun
@@ -174,7 +173,7 @@ class Repairs:
 
     async def _record(self, held: Held, work: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
         """Commit the passing change with its answers and evidence; quality commands may change it before that."""
-        clean = await self._clean(work, wish.call, tree, before)
+        clean = await self._clean(work, tree, before)
         after = await self._session.test(work, clean.tree)
         note = replace(note, test_result=after.one_line())
         if clean.tree != await work.space.tree_of(held.fence.work_head):
@@ -186,7 +185,7 @@ class Repairs:
         to = FenceChange(stage=stage, phase=wish.then)
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    async def _clean(self, work: WorkContext, call: CoderCall, tree: str, before: TestRun) -> Clean:
+    async def _clean(self, work: WorkContext, tree: str, before: TestRun) -> Clean:
         """Return a change whose tests pass after the quality commands have run."""
         start, may_change = work.held.fence.work_head, work.specification.may_change
 
@@ -195,8 +194,7 @@ class Repairs:
             weakened = await self._weakened(work, start, made, changed)
             return weakened or judge_kept(before, await self._session.test(work, made), may_change=may_change).details
 
-        during = During.CI if call is CoderCall.FIX_CI else During.REVIEW
-        return await self._cleaning.cleaned(work, start, tree, wrong, during)
+        return await self._cleaning.cleaned(work, start, tree, wrong)
 
     async def _weakened(self, work: WorkContext, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
         """Return the problems of a change that are found without running a test: tests that became weaker."""

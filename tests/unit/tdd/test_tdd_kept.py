@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tdd_runs import BUG, KEPT, N1, NEW, OLD, SKIPPED, THIRD, ran, stopped
 
-from worker_agent.tdd.judging.regressions import judge_kept
+from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestRun
 

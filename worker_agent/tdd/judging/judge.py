@@ -1,4 +1,4 @@
-"""The judgements of base, new tests and implementation: pure functions of test runs."""
+"""The judgements of base, new tests, implementation and later changes: pure functions of test runs."""
 
 from __future__ import annotations
 
@@ -144,6 +144,24 @@ def judge_green(
     regressions = tuple(sorted(test for test in missing - renamed if not apart.is_gone(baseline.results[test])))
     error, details = _shortfall(green, sorted(failing), regressions) or _proof(red, green, proven)
     return GreenVerdict(error, details, proven, tuple(sorted(failing)), regressions)
+
+
+def judge_kept(before: TestRun, after: TestRun, *, may_change: Collection[str] = ()) -> Verdict:
+    """Return whether every test that passed still does; tests of files in `may_change` may disappear, not fail."""
+    if not after.finished:
+        return Verdict(ErrorType.IMPLEMENTATION_FAILED, output(after))
+    gone = [
+        test
+        for test in sorted(before.passed - after.passed)
+        if test in after.results or before.results[test].file not in may_change
+    ]
+    if gone:
+        lines = (result_text(after.results[test]) if test in after.results else f"{test}: did not run" for test in gone)
+        return Verdict(ErrorType.REGRESSION, ("These tests passed before.", *listed(lines)))
+    broken = sorted(after.broken_files.keys() - before.broken_files.keys())
+    if broken:
+        return Verdict(ErrorType.COMPILATION_ERROR, listed(result_text(after.broken_files[path]) for path in broken))
+    return Verdict()
 
 
 def _was_red(red: TestRun, green: TestRun, test: TestId, new: Collection[TestId]) -> bool:

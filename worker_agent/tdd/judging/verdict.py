@@ -80,7 +80,6 @@ class GreenVerdict(Verdict):
     proven: tuple[TestId, ...] = ()
     failing: tuple[TestId, ...] = ()
     regressions: tuple[TestId, ...] = ()
-    unproven: tuple[TestId, ...] = ()
 
 
 def listed(entries: Iterable[str]) -> tuple[str, ...]:

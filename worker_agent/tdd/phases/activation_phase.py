@@ -14,7 +14,7 @@ from shared.models import Issue
 from shared.pending.source import activated, path_of
 from worker_agent import comments, decide
 from worker_agent.coding_session import CodingSession
-from worker_agent.errors import BranchExists, CycleAborted, NotPending
+from worker_agent.errors import CycleAborted, NotPending
 from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.tdd.judging.judge import unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
@@ -50,9 +50,7 @@ class ActivationPhase:
         name = activation_branch(issue.number, test)
         if held.fence.branch != name:
             await advance(held, FenceChange(branch=name))
-        work = await self._session.open(held, issue)
-        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, work.base):
-            raise BranchExists
+        work = await next_phase.open_first(self._session, held, issue)
         files = await texts(work.space, work.base, {path_of(test)})
         marked = activation.waiting(files, test)
         if marked is None:
@@ -60,10 +58,10 @@ class ActivationPhase:
         if marked.bare:
             return False
         tree = await work.space.with_file(work.base, path_of(test), activated(files[path_of(test)], marked))
-        await self._take(work, test, tree)
+        await self._judge_activation(work, test, tree)
         return True
 
-    async def _take(self, work: WorkContext, test: TestId, tree: str) -> None:
+    async def _judge_activation(self, work: WorkContext, test: TestId, tree: str) -> None:
         baseline = await self._verification.baseline(work)
         red = await self._verification.red(work, baseline, tree)
         at_once = activation.judge(baseline, red.run, test)
@@ -81,12 +79,10 @@ class ActivationPhase:
         """Commit the activated test as the red test: the developer is asked next."""
         if red.verdict.error is not None or not red.verdict.red:
             raise _unusable(red.verdict)
-        held, note = work.held, replace(red_note(work, baseline, red, None, {}), cost_usd=0.0, cost_source="")
-        phased = PhaseCommit(tree, work.base, subject(work, "Activate"), note)
-        to = FenceChange(phase=decide.Phase.GREEN, base=work.base)
-        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
+        note = replace(red_note(work, baseline, red, None, {}), cost_usd=0.0, cost_source="")
+        await self._record(work, tree, note, FenceChange(phase=decide.Phase.GREEN, base=work.base))
         sentence = "The pending test was activated and fails as it should. Implementing now."
-        await self._status.show(work.issue.number, comments.progress(held.fence, sentence, test=test), held)
+        await self._show_progress(work, sentence, test)
 
     async def _record_green(self, work: WorkContext, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
         """Publish the activation alone, since the test passes at once."""
@@ -99,7 +95,7 @@ class ActivationPhase:
             next_phase=decide.Phase.CI,
             base=work.base,
             new_tests=tuple(cases),
-            red={name: f"{one.outcome}: {one.first_line}" if one else "pending" for name, one in before.items()},
+            red={name: f"{old.outcome}: {old.first_line}" if old else "pending" for name, old in before.items()},
             green={name: str(run.results[name].outcome) for name in cases},
             baseline=counted(baseline),
             test_result=run.one_line(),
@@ -107,19 +103,25 @@ class ActivationPhase:
             cost_usd=0.0,
             cost_source=FREE,
         )
-        held, phased = work.held, PhaseCommit(tree, work.base, subject(work, "Activate"), note)
-        to = replace(next_phase.to_ci(), base=work.base)
-        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._record(work, tree, note, replace(next_phase.to_ci(), base=work.base))
         sentence = "The pending test was activated and passes at once: its activation alone is published."
+        await self._show_progress(work, sentence, test)
+
+    async def _record(self, work: WorkContext, tree: str, note: Note, to: FenceChange) -> None:
+        phased = PhaseCommit(tree, work.base, subject(work, "Activate"), note)
+        await self._session.phase_commits.record(work.held, work.space, phased, work.specification, to)
+
+    async def _show_progress(self, work: WorkContext, sentence: str, test: TestId) -> None:
+        held = work.held
         await self._status.show(work.issue.number, comments.progress(held.fence, sentence, test=test), held)
 
 
 def _unusable(verdict: Verdict) -> CycleAborted:
     error = verdict.error or ErrorType.TEST_UNEXPECTED_FAIL
-    return CycleAborted(error, _WHY.get(error, "The activated test proves nothing."), verdict.details)
+    return CycleAborted(error, _SENTENCES.get(error, "The activated test proves nothing."), verdict.details)
 
 
-_WHY = {
+_SENTENCES = {
     ErrorType.WORKFLOW_ABORTED: "The activated test still does not run.",
     ErrorType.REGRESSION: "Something that worked does not work any more with the activated test.",
     ErrorType.COMPILATION_ERROR: "The activated test does not collect.",

@@ -9,13 +9,11 @@ from shared.github.ports import StatusComments
 from shared.lock.hold import Held
 from shared.models import Issue
 from worker_agent.coding_session import CodingSession
-from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.activation_phase import ActivationPhase
 from worker_agent.tdd.phases.green_phase import GreenPhase
 from worker_agent.tdd.phases.plain_phase import PlainPhase
 from worker_agent.tdd.phases.quality_fix import QualityFix
 from worker_agent.tdd.phases.red_phase import RedPhase
-from worker_agent.tdd.phases.strategy import STRATEGIES
 from worker_agent.tdd.tree_verification import TreeVerification
 
 
@@ -23,9 +21,9 @@ from worker_agent.tdd.tree_verification import TreeVerification
 class Retries:
     """Numbers of retries of a call whose result is refused for a reason that uses no attempt."""
 
-    tests: int = STRATEGIES[ErrorType.COMPILATION_ERROR].retries or 0
+    tests: int = 5
     """Retries for tests that do not compile, do not collect or prove nothing."""
-    regression: int = STRATEGIES[ErrorType.REGRESSION].retries or 0
+    regression: int = 5
     """Retries for implementations that break tests which passed before."""
 
 

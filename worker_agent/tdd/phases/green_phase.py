@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shared.errors import Blocked
-from shared.git.notes import Note, NoteError, ProofNote
+from shared.git.notes import Note, NoteError
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
 from shared.lock.fence import advance
@@ -20,10 +20,10 @@ from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
 from worker_agent.tdd.judging.verdict import ErrorType, listed
-from worker_agent.tdd.phases import next_phase, strategy
+from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import green_note, spent, subject, undone
 from worker_agent.tdd.phases.quality_fix import ANY_TIME, Clean, QualityFix
-from worker_agent.tdd.phases.strategy import During
+from worker_agent.tdd.phases.red_phase import tests_prompt
 from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.tree_verification import Red, TreeVerification
@@ -32,14 +32,13 @@ from worker_agent.work_context import WorkContext
 STRENGTHENING = 2
 """The most requests for better tests if the code passes and its tests prove nothing."""
 
-
 _UNPROVEN = "The new tests do not prove the change."
 _UNMENDED = {ErrorType.REGRESSION: "The change takes from old tests."}
 """Sentences about tests that are still not good enough after better ones were requested."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Failed:
+class _Refused:
     """The last implementation of an item that was refused: for its note, and for people."""
 
     error: NoteError
@@ -47,7 +46,7 @@ class _Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Implementation:
     """An implementation as it was judged, with the tests that it was judged by."""
 
     tree: str
@@ -85,20 +84,20 @@ class GreenPhase:
         baseline = await self._verification.baseline(work)
         start, attempt = held.fence.work_head, held.fence.attempt + 1
         red = await self._verification.red(work, baseline, await next_phase.tests(self._session, work))
-        call = strategy.answer(frozenset({strategy.Red.TESTS}), During.CYCLE).call
         for retry in range(self._retries + 1):
-            prompt = self._implementation_prompt(work, f"{attempt} of {limit}", _failed_before(held, noted))
-            tree = await self._session.edit(work, call, start, Attempt(attempt, retry=retry), prompt)
+            prompt = self._implementation_prompt(work, f"{attempt} of {limit}", _last_fault(held, noted))
+            tree = await self._session.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt, retry=retry), prompt)
             held.check()
             said = self._session.closing_text(held, tree)
-            made = _Made(tree, red, await self._judged(work, baseline, red, tree), said)
-            made = await self._strengthened(work, baseline, made)
+            made = _Implementation(tree, red, await self._judge_tree(work, baseline, red, tree), said)
+            made = await self._strengthen_tests(work, baseline, made)
             verdict = made.green.verdict
             if verdict.ok:
                 return await self._take(work, baseline, made, attempt)
             error, now = verdict.error or ErrorType.IMPLEMENTATION_FAILED, held.server_now()
-            what = f"implementation {attempt} was refused and rolled back"
-            failed = held.memory.keep(_Failed(undone(error, what, verdict.details, retry + 1, now), verdict.details))
+            outcome = f"implementation {attempt} was refused and rolled back"
+            refusal = undone(error, outcome, verdict.details, retry + 1, now)
+            failed = held.memory.keep(_Refused(refusal, verdict.details))
             if error is not ErrorType.REGRESSION:
                 return await self._count(held, work, noted, failed, limit)
         await self._roll_back(held, work, noted, failed, FenceChange())
@@ -107,16 +106,16 @@ class GreenPhase:
 
     def attempts_used_up(self, held: Held, limit: int) -> Blocked:
         """Return the error that ends a cycle whose attempts are used up."""
-        failed = held.memory.get(_Failed)
+        failed = held.memory.get(_Refused)
         sentence = f"{limit} implementations did not pass the tests."
         details = failed.details if failed else ()
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
 
-    async def _judged(self, work: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
+    async def _judge_tree(self, work: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
         refused = await self._verification.refusal(work, work.held.fence.work_head, tree)
         return Green(TestRun(), refused) if refused else await self._verification.green(work, baseline, red, tree)
 
-    async def _strengthened(self, work: WorkContext, baseline: TestRun, made: _Made) -> _Made:
+    async def _strengthen_tests(self, work: WorkContext, baseline: TestRun, made: _Implementation) -> _Implementation:
         """Request better tests for the same code if the tests prove nothing although the code passes them.
 
         Raises `CycleAborted` if they still prove nothing.
@@ -129,37 +128,29 @@ class GreenPhase:
                 weak.tree, (work.held.fence.work_head,), "Tests to be strengthened", ANY_TIME
             )
             topic = " ".join(filter(None, (work.topic, "stronger tests")))
-            prompt = self._tests_prompt(work, weak.green.weak)
+            prompt = tests_prompt(self._session, work, "\n".join(weak.green.weak))
             tree = await self._session.edit(
                 replace(work, topic=topic), CoderCall.WRITE_TESTS, head, Attempt(retry=retry), prompt
             )
             work.held.check()
-            weak = await self._with_tests(work, baseline, weak, tree)
+            weak = await self._judge_again(work, baseline, weak, tree)
         if not weak.green.weak:
             return weak
         error = weak.green.verdict.error or ErrorType.TEST_UNEXPECTED_PASS
         raise CycleAborted(error, _UNMENDED.get(error, _UNPROVEN), weak.green.weak)
 
-    async def _with_tests(self, work: WorkContext, baseline: TestRun, weak: _Made, tree: str) -> _Made:
+    async def _judge_again(
+        self, work: WorkContext, baseline: TestRun, weak: _Implementation, tree: str
+    ) -> _Implementation:
         """Judge the same code with other tests, from the base on; keep the old tests if the new ones are no better."""
         stray = await self._verification.non_test_files(work, weak.tree, tree)
         red = await self._verification.red(work, baseline, await self._verification.tests_of(work, tree))
         if stray or not red.verdict.worth_implementing:
             said = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details
             return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
-        return _Made(tree, red, await self._verification.green(work, baseline, red, tree), weak.closing_text)
+        return _Implementation(tree, red, await self._verification.green(work, baseline, red, tree), weak.closing_text)
 
-    def _tests_prompt(self, work: WorkContext, weak: Sequence[str]) -> str:
-        return self._session.prompt(
-            "write_tests",
-            work,
-            criteria=work.criteria,
-            conventions=work.conventions or "none",
-            test_command=work.test_commands,
-            refused=Untrusted("\n".join(weak)),
-        )
-
-    async def _take(self, work: WorkContext, baseline: TestRun, made: _Made, attempt: int) -> None:
+    async def _take(self, work: WorkContext, baseline: TestRun, made: _Implementation, attempt: int) -> None:
         """Clean up and commit an implementation whose tests pass, and go on to the next step."""
         held, red, green = work.held, made.red, made.green
 
@@ -168,20 +159,18 @@ class GreenPhase:
             green = await self._verification.green(work, baseline, red, tree)
             return green.verdict.details if not green.verdict.ok else ()
 
-        clean = await self._cleaning.cleaned(work, held.fence.work_head, made.tree, wrong, During.CYCLE)
+        clean = await self._cleaning.cleaned(work, held.fence.work_head, made.tree, wrong)
         if not green.verdict.ok:  # of a try to clean up that was not taken
             green = await self._verification.green(work, baseline, red, clean.tree)
         note = green_note(work, (baseline, red.run, green.run), green.verdict, attempt)
-        note = replace(note, proof=self._counted(work, green), summary=change_summary.of_coder(made.closing_text))
+        # the whole suite's runs of refused attempts count as well
+        proof = replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number))
+        note = replace(note, proof=proof, summary=change_summary.of_coder(made.closing_text))
         await self._record_green(held, work, clean, note)
-
-    def _counted(self, work: WorkContext, green: Green) -> ProofNote:
-        """Return the proof with the number of whole suite runs for the item, those of refused attempts included."""
-        return replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number))
 
     async def _record_green(self, held: Held, work: WorkContext, clean: Clean, note: Note) -> None:
         number = work.issue.number
-        failed = held.memory.take(_Failed)
+        failed = held.memory.take(_Refused)
         note = replace(note, error=failed.error if failed else None, quality=clean.results)
         to = await next_phase.afterwards(self._session, work, note)
         cost = self._session.take_spent(number)
@@ -191,14 +180,14 @@ class GreenPhase:
         to = replace(to, base=held.fence.base, attempt=attempt)
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    async def _count(self, held: Held, work: WorkContext, noted: Note | None, failed: _Failed, limit: int) -> None:
+    async def _count(self, held: Held, work: WorkContext, noted: Note | None, failed: _Refused, limit: int) -> None:
         """Count one attempt more in the fence; the note of the tests says how it ended."""
         await self._roll_back(held, work, noted, failed, FenceChange(attempt=held.fence.attempt + 1))
         told = comments.attempt_failed(held.fence, limit, failed.details)
         await self._status.show(work.issue.number, told, held)
 
     async def _roll_back(
-        self, held: Held, work: WorkContext, noted: Note | None, failed: _Failed, to: FenceChange
+        self, held: Held, work: WorkContext, noted: Note | None, failed: _Refused, to: FenceChange
     ) -> None:
         """Keep the fence's commit; its note records the attempt made on top of it."""
         if noted is None:
@@ -220,9 +209,9 @@ class GreenPhase:
         )
 
 
-def _failed_before(held: Held, noted: Note | None) -> str:
+def _last_fault(held: Held, noted: Note | None) -> str:
     """Return the fault of the last implementation, on whichever machine it was made."""
-    failed = held.memory.get(_Failed)
+    failed = held.memory.get(_Refused)
     if failed is not None:
         return failed.error.details
     return noted.rolled_back[-1].details if noted is not None and noted.rolled_back else ""

@@ -9,14 +9,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from shared.git.notes import Note, Phase
+from shared.lock.hold import Held
 from shared.lock.record import FenceChange
+from shared.models import Issue
 from shared.specification import Criterion
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.branch.history import HISTORY_LIMIT
 from worker_agent.coding_session import CodingSession
+from worker_agent.errors import BranchExists
 from worker_agent.tdd.phases import skipped_criteria
 from worker_agent.work_context import WorkContext
+
+
+async def open_first(session: CodingSession, held: Held, issue: Issue) -> WorkContext:
+    """Return an item's work for its first phase. Raises `BranchExists` if others have its branch already."""
+    work = await session.open(held, issue)
+    if not held.fence.work_head and not await session.phase_commits.is_branch_free(held.fence, work.base):
+        raise BranchExists
+    return work
 
 
 async def phases(session: CodingSession, work: WorkContext) -> tuple[tuple[str, Note], ...]:

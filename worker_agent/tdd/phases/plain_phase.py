@@ -17,7 +17,7 @@ from shared.text import change_summary
 from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession
-from worker_agent.errors import BranchExists, CycleAborted
+from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import next_phase
@@ -56,9 +56,7 @@ class PlainPhase:
         """Do the first phase of an item of such a kind, which writes no test; return False for other items."""
         if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
-        work = await self._session.open(held, issue)
-        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, work.base):
-            raise BranchExists
+        work = await next_phase.open_first(self._session, held, issue)
         await self._verification.baseline(work)
         await advance(held, FenceChange(phase=decide.Phase.GREEN, base=work.base))
         return True

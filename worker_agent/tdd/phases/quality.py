@@ -96,17 +96,16 @@ def noted(base: Sequence[Ran], head: Sequence[Ran]) -> dict[str, str]:
 
 def outputs(runs: Iterable[Ran]) -> str:
     """Return the output of the commands that are not clean, for a prompt."""
-    shown = (f"$ {ran.command}\n({ran.ending})\n{_cut(ran.output_tail)}" for ran in runs if not ran.clean)
-    return "\n\n".join(shown)
+    return "\n\n".join(
+        f"$ {ran.command}\n({ran.ending})\n{excerpt(printable(ran.output_tail).strip(), OUTPUT_BYTES)}"
+        for ran in runs
+        if not ran.clean
+    )
 
 
 def failures(runs: Iterable[Ran]) -> tuple[str, ...]:
     """Return a line for each command that is not clean, with the end of its output."""
     return tuple(f"`{ran.command}`: {ran.ending}: {_last_line(ran.output_tail)}" for ran in runs if not ran.clean)
-
-
-def _cut(output: str) -> str:
-    return excerpt(printable(output).strip(), OUTPUT_BYTES)
 
 
 def _last_line(output: str) -> str:

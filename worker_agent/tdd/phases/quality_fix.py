@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from shared.git.workspace import Place
+from shared.llm.port import CoderCall
 from shared.pending.source import activated, path_of
 from shared.text.prompts import Untrusted
 from worker_agent.coding_session import Attempt, CodingSession
@@ -16,7 +17,6 @@ from worker_agent.phase_commits import texts
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import activation, quality
 from worker_agent.tdd.phases.quality import Ran
-from worker_agent.tdd.phases.strategy import QUALITY_TRIES, During, Red, answer
 from worker_agent.work_context import WorkContext
 
 Judge = Callable[[str], Awaitable[Sequence[str]]]
@@ -24,6 +24,9 @@ Judge = Callable[[str], Awaitable[Sequence[str]]]
 
 ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 """Date of commits that are never pushed: the same tree is the same commit, so that nothing is paid twice."""
+
+TRIES = 3
+"""The most tries at cleaning up a change with passing tests."""
 
 KEPT = 32
 """The most trees whose results are cached."""
@@ -64,29 +67,28 @@ class QualityFix:
         base = await self._on_base(work)
         return quality.noted(base, await self._binding_runs(work, tree)) if base else {}
 
-    async def cleaned(self, work: WorkContext, start: str, tree: str, judge: Judge, during: During) -> Clean:
+    async def cleaned(self, work: WorkContext, start: str, tree: str, judge: Judge) -> Clean:
         """Clean up a tree made of the commit `start` with passing tests, until every binding command is clean.
 
         A model's result is taken only if `judge` finds no fault in it. Raises `CycleAborted` if the tree is not clean
         after the last try.
         """
-        mends = answer(frozenset({Red.QUALITY}), during)
         problems = await self.problems(work, start, tree)
         refused: tuple[str, ...] = ()
-        for retry in range(mends.tries or QUALITY_TRIES):
+        for retry in range(TRIES):
             if not problems:
                 break
             commit = await work.space.commit(tree, (start,), "Not cleaned up yet", ANY_TIME)
             topic = " ".join(filter(None, (work.topic, "quality")))
             turn = Attempt(round=work.held.fence.round, retry=retry)
             prompt = self._prompt(work, (*problems, quality.outputs(await self._binding_runs(work, tree))), refused)
-            made = await self._session.edit(replace(work, topic=topic), mends.call, commit, turn, prompt)
+            made = await self._session.edit(replace(work, topic=topic), CoderCall.REFACTOR, commit, turn, prompt)
             work.held.check()
             refused = tuple(await judge(made))
             if not refused:
                 tree, problems = made, await self.problems(work, start, made)
         if problems:
-            sentence = f"The tests pass, but quality commands find faults after {mends.tries} tries to clean up."
+            sentence = f"The tests pass, but quality commands find faults after {TRIES} tries to clean up."
             error = CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, (*problems, *refused))
             patch = await self._session.phase_commits.rescue(work.held.fence, work.space, start)
             if patch is not None:
@@ -100,9 +102,9 @@ class QualityFix:
 
     async def _on_base(self, work: WorkContext) -> tuple[Ran, ...]:
         """Run the commands on the base without a pending test's marker: what its removal leaves binds nobody."""
-        return await self._run(work, await self._began_with(work), await self.commands(work), "base")
+        return await self._run(work, await self._unmarked_base(work), await self.commands(work), "base")
 
-    async def _began_with(self, work: WorkContext) -> str:
+    async def _unmarked_base(self, work: WorkContext) -> str:
         test = activation.pending_test(work.issue, work.held.claimant)
         files = await texts(work.space, work.base, {path_of(test)}) if test else {}
         marked = activation.waiting(files, test)
@@ -119,11 +121,11 @@ class QualityFix:
             return ()
         key = (await work.space.tree_of(commit_or_tree), commands)
         if key not in self._ran:
-            where = await work.space.checkout(commit_or_tree, into)
+            directory = await work.space.checkout(commit_or_tree, into)
             scratch = work.space.root / "scratch"
             scratch.mkdir(exist_ok=True)
             inside, bench = work.rules.code.working_directory, self._session.bench_of(work)
-            found = [await bench.command(command, where, scratch, inside) for command in commands]
+            found = [await bench.command(command, directory, scratch, inside) for command in commands]
             self._ran = dict(list(self._ran.items())[1 - KEPT :]) | {key: tuple(found)}
         return self._ran[key]
 

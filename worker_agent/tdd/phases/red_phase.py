@@ -15,7 +15,7 @@ from shared.models import Issue
 from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession
-from worker_agent.errors import BranchExists, CycleAborted
+from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
 from worker_agent.tdd.evidence import covered
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
@@ -55,15 +55,13 @@ class RedPhase:
         Returns the parts that were set aside as problematic: new tests, and criteria of which no test could be taken.
         Raises `CycleAborted` if the base cannot be tested or no acceptable tests were written.
         """
-        work = await self._session.open(held, issue)
-        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, work.base):
-            raise BranchExists
-        before = {id: _unwanted(error) for id, error in skipped_criteria.recorded(held.fence).items()}
+        work = await next_phase.open_first(self._session, held, issue)
+        before = {id: _no_tests(error) for id, error in skipped_criteria.recorded(held.fence).items()}
         aside = {id: str(aborted) for id, aborted in before.items()}
         reason = next(reversed(before.values()), None)
         for cycle in await next_phase.upcoming(self._session, work):
             try:
-                written = await self._written(cycle)
+                written = await self._write_acceptable_tests(cycle)
             except CycleAborted as aborted:
                 if cycle.criterion is None or aborted.error not in _SKIPPED:
                     raise
@@ -72,15 +70,15 @@ class RedPhase:
                 continue
             await self._record_red(held, work, cycle, written, aside)
             return (*written.red.verdict.skip, *aside)
-        return await self._without_more(held, work, aside, reason)
+        return await self._go_on_without_tests(held, work, aside, reason)
 
-    async def _written(self, work: WorkContext) -> _Written:
+    async def _write_acceptable_tests(self, work: WorkContext) -> _Written:
         """Return tests of one cycle that are worth implementing; raise `CycleAborted` if there are none."""
         baseline = await self._verification.baseline(work)
         verdict = RedVerdict(ErrorType.NO_TEST_WRITTEN, ("nothing was written",))
         refused: NoteError | None = None
         for retry in range(self._retries + 1):
-            prompt = self._tests_prompt(work, refused)
+            prompt = tests_prompt(self._session, work, refused.details if refused else "nothing so far")
             tree = await self._session.edit(work, CoderCall.WRITE_TESTS, work.base, Attempt(retry=retry), prompt)
             work.held.check()
             red = await self._verification.red(work, baseline, tree)
@@ -92,8 +90,9 @@ class RedPhase:
             if error in _SKIPPED and not verdict.vacuous:
                 break
         error = verdict.error or ErrorType.NO_TEST_WRITTEN
-        sentence = _NO_TESTS if verdict.vacuous else _ABORTED.get(error, _NO_TESTS)
-        raise CycleAborted(error, sentence, verdict.details)
+        if verdict.vacuous:
+            raise CycleAborted(error, _NO_TESTS, verdict.details)
+        raise _no_tests(error, verdict.details)
 
     async def _record_red(
         self, held: Held, item: WorkContext, work: WorkContext, written: _Written, aside: Mapping[str, str]
@@ -107,11 +106,11 @@ class RedPhase:
         to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
         told = comments.tests_written(
-            held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, work.pictures.unseen
+            held.fence, red.verdict.red, _left_out(red.verdict, aside), note.current_test, work.pictures.unseen
         )
         await self._status.show(work.issue.number, told, held)
 
-    async def _without_more(
+    async def _go_on_without_tests(
         self, held: Held, work: WorkContext, aside: Mapping[str, str], reason: Blocked | None
     ) -> tuple[str, ...]:
         """Go on with the green criteria if no other has acceptable tests; raise if none is green."""
@@ -126,15 +125,17 @@ class RedPhase:
         await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
         return tuple(aside)
 
-    def _tests_prompt(self, work: WorkContext, refused: NoteError | None) -> str:
-        return self._session.prompt(
-            "write_tests",
-            work,
-            criteria=work.criteria,
-            conventions=work.conventions or "none",
-            test_command=work.test_commands,
-            refused=Untrusted(refused.details if refused else "nothing so far"),
-        )
+
+def tests_prompt(session: CodingSession, work: WorkContext, refused: str) -> str:
+    """Return the request for tests; `refused` are the faults of the tests before."""
+    return session.prompt(
+        "write_tests",
+        work,
+        criteria=work.criteria,
+        conventions=work.conventions or "none",
+        test_command=work.test_commands,
+        refused=Untrusted(refused),
+    )
 
 
 _SKIPPED = frozenset({ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST})
@@ -150,12 +151,12 @@ _ABORTED = {
 }
 
 
-def _unwanted(error: ErrorType) -> CycleAborted:
-    """Return the error that an earlier lease found for a criterion, as far as the fence knows it."""
-    return CycleAborted(error, _ABORTED.get(error, _NO_TESTS))
+def _no_tests(error: ErrorType, details: tuple[str, ...] = ()) -> CycleAborted:
+    """Return the error of a cycle without acceptable tests; of one of an earlier lease the fence keeps no details."""
+    return CycleAborted(error, _ABORTED.get(error, _NO_TESTS), details)
 
 
-def _aside(verdict: RedVerdict, criteria: Mapping[str, str]) -> Sequence[str]:
+def _left_out(verdict: RedVerdict, criteria: Mapping[str, str]) -> Sequence[str]:
     """Return the tests and criteria that were not taken and the reasons, for people."""
     tests = verdict.details if verdict.skip else ()
-    return (*(f"{criterion}: {why}" for criterion, why in criteria.items()), *tests)
+    return (*(f"{criterion}: {reason}" for criterion, reason in criteria.items()), *tests)

@@ -19,17 +19,19 @@ from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import Aborted
 from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.judging.regressions import judge_kept
+from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import spent, subject, undone
 from worker_agent.tdd.phases.quality_fix import QualityFix
-from worker_agent.tdd.phases.strategy import REFACTORING
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.work_context import WorkContext
 
 DIFF_BYTES = 16_000
 """The most bytes of a change that a prompt and a question to people quote, its end."""
+
+RETRIES = 5
+"""Retries of a refactoring that breaks tests or quality commands; it is never a reason to fail."""
 
 NOTHING = "refactor: no changes"
 BROKE = "refactor: no changes (tests would break)"
@@ -48,7 +50,7 @@ class Refactoring:
         session: CodingSession,
         status: StatusComments,
         cleaning: QualityFix,
-        retries: int = REFACTORING.retries or 0,
+        retries: int = RETRIES,
     ) -> None:
         self._session = session
         self._status = status
@@ -91,7 +93,7 @@ class Refactoring:
         """Publish the refactoring after a person has approved it."""
         work, _, (_, note) = await self._waiting(held, issue)
         note = replace(note, next_phase=decide.Phase.CI)
-        await self._session.phase_commits.amend(held, work.space, note, work.specification, _confirmed())
+        await self._session.phase_commits.amend(held, work.space, note, work.specification, _after_approval())
 
     async def drop(self, held: Held, issue: Issue) -> None:
         """Publish the commit before the refactoring after a person has declined; its note records that."""
@@ -100,7 +102,7 @@ class Refactoring:
             "", DECLINED.format(held.fence.approved_by or "a person"), "", 1, held.server_now().isoformat()
         )
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
-        to = replace(_confirmed(), work_head=commit)
+        to = replace(_after_approval(), work_head=commit)
         await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
 
     async def _waiting(self, held: Held, issue: Issue) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
@@ -144,14 +146,14 @@ class Refactoring:
             quality=await self._cleaning.results(work, tree),
             summary=change_summary.of_coder(self._session.closing_text(held, tree)),
         )
-        to = _asked() if asks else next_phase.to_ci()
+        to = _to_approval() if asks else next_phase.to_ci()
         phased = PhaseCommit(tree, held.fence.work_head, subject(work, "Refactor"), note)
         to = replace(to, base=held.fence.base)
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    async def _leave(self, held: Held, work: WorkContext, green: Note, why: NoteError) -> None:
+    async def _leave(self, held: Held, work: WorkContext, green: Note, error: NoteError) -> None:
         """Keep the green commit; its note records the attempt, and the branch moves to it."""
-        note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, why))
+        note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
         note = spent(note, self._session.take_spent(work.issue.number))
         await self._session.phase_commits.amend(held, work.space, note, work.specification, next_phase.to_ci())
 
@@ -166,11 +168,11 @@ class Refactoring:
         )
 
 
-def _asked() -> FenceChange:
+def _to_approval() -> FenceChange:
     stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.APPROVAL_NEEDED).to
     return FenceChange(stage=stage, phase=decide.Phase.REFACTOR)
 
 
-def _confirmed() -> FenceChange:
+def _after_approval() -> FenceChange:
     stage = move(Track.SPECIFICATION, Stage.AWAITING_APPROVAL, Event.CONFIRMED).to
     return FenceChange(stage=stage, phase=decide.Phase.CI)

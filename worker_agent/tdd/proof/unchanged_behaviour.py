@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from shared.git.notes import ProofNote
 from shared.specification import SpecificationKind
-from worker_agent.tdd.judging.judge import judge_baseline
-from worker_agent.tdd.judging.regressions import judge_kept
+from worker_agent.tdd.judging.judge import judge_baseline, judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, Verdict, listed
 from worker_agent.tdd.proof import old_tests, stability
 from worker_agent.tdd.proof.affected import readers_of
