@@ -7,8 +7,8 @@ others prescribe.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
@@ -19,10 +19,9 @@ from worker_agent.tdd.damage.answers_literals import (
     shown_literal,
     test_literals,
 )
-from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import EditScope, named
+from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_edits import PARAMETER_LISTS, FunctionScope, named, without_raised
 from worker_agent.tdd.damage.code_stubs import is_prescribed
-from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.node_types import COMMENTS, NODE_TYPES, words
 from worker_agent.tdd.syntax.source import Source, walk
 
@@ -37,7 +36,6 @@ _PLAIN = words(
     " Println errors New nil undefined key fetch in_array array_key_exists is_eql eql include Number number_format"
 )
 """Names of functions that cannot compute a result from an input, but only recognize it."""
-_OPERATORS = words("== != === !== in is and or && || ! not => -> = , ; : . ( ) [ ] { } ?? ? :: eq")
 _ARITHMETIC = words(
     "+ - * / % ** // < > <= >= << >> & ^ ~ += -= *= /= %= |= &= ^= <=> =~ ++ -- .. ..= ... @ //= **= >>> .="
 )
@@ -47,12 +45,6 @@ _WORKING = words(
 )
 _FILLED = words("interpolation template_substitution interpolated_string_expression encapsed_string")
 """Texts with parts filled in at run time: each input gives another text."""
-_RAISES = words("raise_statement throw_statement throw_expression")
-_PARAMETER_LISTS = words("parameters formal_parameters parameter_list method_parameters")
-_BINDING = words(
-    "assignment assignment_expression variable_declarator short_var_declaration let_declaration for_statement"
-    " for_in_statement enhanced_for_statement for_expression local_declaration_statement for"
-)
 _EQUALS = re.compile(r".*\b(equals|eql|includes|has|contains|in_array|include|indexOf)$", re.DOTALL)
 _COMPARISONS = words(
     "comparison_operator binary_expression binary case_clause case_pattern switch_case expression_case when pattern"
@@ -77,48 +69,33 @@ def answer_tables(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: M
     """
     asked = test_literals(tests)
     return tuple(
-        f"{change.path}:{function.name}: it answers only what the tests ask ({_examples(answers)}); "
+        f"{change.path}:{place.function.name}: it answers only what the tests ask ({_examples(answers)}); "
         "compute the result from the input"
         for change in changes(base, head)
-        for function in change.functions
-        if (answers := _only_answers(change, function, asked)) is not None
+        for place in change.scopes
+        if (answers := _only_answers(place, asked)) is not None
     )
 
 
 def _examples(answers: _Answers) -> str:
-    told = sorted(answers.inputs or answers.outputs)[:3]
-    return ", ".join(shown_literal(each) for each in told)
+    return ", ".join(map(shown_literal, sorted(answers.inputs or answers.outputs)[:3]))
 
 
-def _only_answers(change: FileChange, function: Function, asked: frozenset[str]) -> _Answers | None:
-    source = change.source
-    if source is None or function.body is None or function.nested or is_prescribed(source, function):
+def _only_answers(place: FunctionScope, asked: frozenset[str]) -> _Answers | None:
+    source, body = place.source, place.function.body
+    if body is None or place.nested or is_prescribed(source, place.function):
         return None
-    parameters = _parameters(source, function.node)
-    if not parameters:
-        return None
-    if _fills_in(function.body):
+    parameters = _parameters(source, place.node)
+    if not parameters or any(node.type in _FILLED for node in without_raised(walk(body))):
         return None
     tables = literal_tables(source)
-    place = EditScope(source, function.body, (), function)
+    place = replace(place, node=body, nested=())
     if not _only_compares(place, parameters, tables):
         return None
     answers = _answers(place, tables)
-    known = answers.inputs | answers.outputs
-    if not answers.outputs or not known <= asked or _is_enumeration(answers):
+    if not answers.outputs or not answers.inputs | answers.outputs <= asked or _is_enumeration(answers):
         return None
     return answers
-
-
-def _fills_in(body: Node) -> bool:
-    """Return whether the body fills in a text at run time; messages of raised errors do not count."""
-    pending = [body]
-    while pending:
-        node = pending.pop()
-        if node.type in _FILLED:
-            return True
-        pending.extend(child for child in node.children if child.type not in _RAISES)
-    return False
 
 
 def _is_enumeration(answers: _Answers) -> bool:
@@ -140,7 +117,7 @@ def _is_enumeration(answers: _Answers) -> bool:
 def _parameters(source: Source, node: Node) -> frozenset[str]:
     """Return the names of the parameters, without the object itself and those that are marked as unused."""
     listed = node.child_by_field_name("parameters")
-    if listed is None or listed.type not in _PARAMETER_LISTS:
+    if listed is None or listed.type not in PARAMETER_LISTS:
         return frozenset()
     ignored = NODE_TYPES[source.language].ignored | {"type_identifier", "predefined_type", "primitive_type"}
     found = set()
@@ -154,15 +131,15 @@ def _parameters(source: Source, node: Node) -> frozenset[str]:
     return frozenset(name for name in found if name not in ("self", "cls", "this") and not name.startswith(("_", "$_")))
 
 
-def _only_compares(place: EditScope, parameters: frozenset[str], tables: Mapping[str, LiteralTable]) -> bool:
+def _only_compares(place: FunctionScope, parameters: frozenset[str], tables: Mapping[str, LiteralTable]) -> bool:
     """Return whether a function consists of literals, its parameters, and equality comparisons between them."""
-    own = set(parameters) | {name.removeprefix("$") for name in parameters} | set(tables) | _PLAIN | _locals(place)
-    for node in _counted(iter(place.nodes)):
+    known = set(parameters) | {name.removeprefix("$") for name in parameters} | set(tables) | _PLAIN | _locals(place)
+    for node in without_raised(place.nodes):
         if node.type in _WORKING:
             return False
         if not node.is_named and node.type in _ARITHMETIC and not _is_sign(node):
             return False
-        if node.type in _NAMES and node.child_count == 0 and place.text(node) not in own:
+        if node.type in _NAMES and node.child_count == 0 and place.text(node) not in known:
             return False
     return True
 
@@ -173,21 +150,9 @@ def _is_sign(node: Node) -> bool:
     return above is not None and node.type in ("-", "&") and len(named(above)) == 1
 
 
-def _counted(nodes: Iterator[Node]) -> Iterator[Node]:
-    """Yield the nodes except those of raised errors: a refusal of other inputs is no result."""
-    skipped = -1
-    for node in nodes:
-        if node.start_byte < skipped:
-            continue
-        if node.type in _RAISES:
-            skipped = node.end_byte
-            continue
-        yield node
-
-
-def _locals(place: EditScope) -> set[str]:
+def _locals(place: FunctionScope) -> set[str]:
     found = set()
-    for node in iter(place.nodes):
+    for node in place.nodes:
         for name in ("left", "name", "pattern"):
             bound = (
                 node.child_by_field_name(name) if "call" not in node.type and "invocation" not in node.type else None
@@ -197,12 +162,12 @@ def _locals(place: EditScope) -> set[str]:
     return found
 
 
-def _answers(place: EditScope, tables: Mapping[str, LiteralTable]) -> _Answers:
+def _answers(place: FunctionScope, tables: Mapping[str, LiteralTable]) -> _Answers:
     inputs: set[str] = set()
     outputs: set[str] = set()
-    for node, value in literals(place.source, _counted(iter(place.nodes))):
+    for node, value in literals(place.source, without_raised(place.nodes)):
         (inputs if _is_compared(node, place.node) else outputs).add(value)
-    used = {place.text(node) for node in iter(place.nodes) if node.type in _NAMES or node.type in COMMENTS}
+    used = {place.text(node) for node in place.nodes if node.type in _NAMES or node.type in COMMENTS}
     for name, table in tables.items():
         if name in used:
             inputs |= table.keys

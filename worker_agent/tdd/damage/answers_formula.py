@@ -5,15 +5,14 @@ A polynomial can be fitted to any results that tests expect; it proves as little
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import named, shown
-from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_edits import FunctionScope, named, shown
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
-from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.syntax.source import Source, line_of, walk
 
 LEAST_DEGREE = 2
 LEAST_NUMBERS = 3
@@ -34,19 +33,17 @@ def fitted(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, .
     """Return a sentence for each changed function that computes such a formula if the base had none."""
     found = []
     for change in changes(base, head):
-        for function in change.functions:
-            formula = _formula(change, function)
+        for place in change.scopes:
+            formula = _formula(place)
             if formula is not None:
-                found.append(FITTED.format(change.path, function.name, shown(formula, 60)))
+                found.append(FITTED.format(change.path, place.function.name, shown(formula, 60)))
     return tuple(found)
 
 
-def _formula(change: FileChange, function: Function) -> str | None:
-    source = change.source
-    if source is None or function.body is None:
-        return None
-    for node in walk(function.body):
-        if int(node.start_point[0]) + 1 not in change.lines:
+def _formula(place: FunctionScope) -> str | None:
+    source, body = place.source, place.function.body
+    for node in walk(body) if body is not None else ():
+        if line_of(node) not in place.lines:
             continue
         if node.type in _AUGMENTED and _is_basis(source, node):
             return source.text(node)
@@ -84,20 +81,19 @@ def _degree(source: Source, node: Node) -> float:
 
 def _share_name(source: Source, left: Node, right: Node) -> bool:
     """Return whether both sides of a product share a name, or one is a number: so it can be a power."""
-    one, other = ({source.text(each) for each in walk(side) if each.type in _NAMES} for side in (left, right))
-    return bool(one & other) or not one or not other
+    in_left, in_right = ({source.text(each) for each in walk(side) if each.type in _NAMES} for side in (left, right))
+    return bool(in_left & in_right) or not in_left or not in_right
 
 
 def _numbers(source: Source, node: Node) -> list[str]:
-    kinds = NODE_TYPES[source.language]
-    return [text for text in _literals(source, node, kinds.integers | kinds.floats) if text not in ("0", "1", "2")]
-
-
-def _literals(source: Source, node: Node, types: frozenset[str]) -> Iterator[str]:
+    """Return the numbers of an expression that are no exponents, remainders or shifts, without 0, 1 and 2."""
+    types = NODE_TYPES[source.language].integers | NODE_TYPES[source.language].floats
+    found = []
     for each in walk(node):
-        above = each.parent
-        if each.type in types and not (above is not None and _operator(source, above) in ("**", "^", "%", "<<", ">>")):
-            yield source.text(each)
+        sign = _operator(source, each.parent) if each.parent is not None else ""
+        if each.type in types and sign not in ("**", "^", "%", "<<", ">>"):
+            found.append(source.text(each))
+    return [text for text in found if text not in ("0", "1", "2")]
 
 
 def _operator(source: Source, node: Node) -> str:

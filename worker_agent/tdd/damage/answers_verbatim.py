@@ -9,9 +9,10 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage import answers_encoded
 from worker_agent.tdd.damage.answers_literals import literals, shown_literal
-from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_edits import without_raised
 from worker_agent.tdd.damage.expectations import expected_places
-from worker_agent.tdd.syntax.source import Source, parse, walk
+from worker_agent.tdd.syntax.source import Source, line_of, parse, walk
 
 LEAST = 2
 """The fewest results in the code that are reported: a single constant word is a name."""
@@ -23,7 +24,6 @@ CHARS, DIGITS = 3, 2
 """The most characters of texts, and fewest digits of numbers: shorter ones occur everywhere."""
 
 _ROWS = frozenset({"list", "tuple", "array", "array_creation_expression", "literal_value", "array_expression"})
-_RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
 
 LONG = 5
 """The fewest characters, with its quote, of one result that is reported alone if it is there in another form."""
@@ -72,27 +72,12 @@ def _held(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Iterator[tupl
     """Yield path, new texts and new numbers of each changed file, in the order of the code."""
     for change in changes(base, head):
         if change.source is not None:
-            values = [value for node, value in literals(change.source, _own(change.source)) if _is_new(change, node)]
+            found = literals(change.source, without_raised(walk(change.source.root)))
+            values = [value for node, value in found if line_of(node) in change.lines]
             texts = "\n".join(value[1:] for value in values if value.startswith("'"))
             yield change.path, texts, [value for value in values if not value.startswith("'")]
         else:
-            text = change.head.decode("utf-8", "replace")
-            yield change.path, text, list(dict.fromkeys(re.findall(r"\d+(?:\.\d+)?", text)))
-
-
-def _own(source: Source) -> Iterator[Node]:
-    end = -1
-    for node in walk(source.root):
-        if node.start_byte < end:
-            continue
-        if node.type in _RAISES:
-            end = node.end_byte
-            continue
-        yield node
-
-
-def _is_new(change: FileChange, node: Node) -> bool:
-    return int(node.start_point[0]) + 1 in change.lines
+            yield change.path, change.text, list(dict.fromkeys(re.findall(r"\d+(?:\.\d+)?", change.text)))
 
 
 def _expected(source: Source | None, names: Collection[str]) -> frozenset[str]:

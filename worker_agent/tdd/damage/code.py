@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 from worker_agent.tdd.damage.code_bodies import entry_of, is_unfinished, raising
 from worker_agent.tdd.damage.code_candidates import candidates, in_turn
 from worker_agent.tdd.damage.code_changes import FileChange, changes, rows
-from worker_agent.tdd.damage.code_edits import EditScope
+from worker_agent.tdd.damage.code_edits import with_edits
 from worker_agent.tdd.damage.code_hunks import hunks
 from worker_agent.tdd.damage.code_stubs import stubs
 from worker_agent.tdd.damage.model import Damage, DamageKind
-from worker_agent.tdd.syntax.source import parse, replaced
+from worker_agent.tdd.syntax.source import parse
 
 __all__ = ["LIMIT", "damages", "gone", "stubs"]
 
@@ -42,24 +42,15 @@ def damages(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[Damag
 
 def gone(change: FileChange, only: Collection[str] | None = None) -> Damage | None:
     """Return the file in which every changed function raises, or those named in `only`; None if none changed."""
-    if change.source is None:
-        return None
-    content = change.head
-    edits = []
-    for function in change.functions:
-        if only is not None and function.name not in only:
-            continue
-        place = EditScope(change.source, function.node, function.nested, function)
+    names, edits = [], []
+    for place in change.scopes:
         entry = entry_of(place)
-        if entry is not None and not is_unfinished(place):
-            edits.append((entry.start, entry.end, entry.filled(raising(place, entry)), function.name))
-    taken = len(content) + 1
-    for start, end, by, _ in sorted(edits, reverse=True):
-        if end <= taken:
-            content = replaced(content, start, end, by.encode())
-            taken = start
+        if entry is not None and (only is None or place.function.name in only) and not is_unfinished(place):
+            names.append(place.function.name)
+            edits.append((entry.start, entry.end, entry.filled(raising(place, entry))))
+    content = with_edits(change.head, edits)
     if not edits or parse(change.path, content) is None:
         return None
-    told = f"`{edits[0][3]}` raised" if len(edits) == 1 else f"all {len(edits)} changed functions raised"
+    told = f"`{names[0]}` raised" if len(edits) == 1 else f"all {len(edits)} changed functions raised"
     first = min(min(rows(function.node)) for function in change.functions)
     return Damage(change.path, first, DamageKind.GONE, content, told, quiet=False)

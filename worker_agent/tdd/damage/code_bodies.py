@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_body_values import BLOCKS, another, nothing
-from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, EditScope, named
+from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, FunctionScope, named, python_separator, without_lists
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.functions import is_documentation, text_without
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, line_of
 
-_RAISING = {
+RAISING = {
     Language.PYTHON: "raise RuntimeError('damaged')",
     Language.GO: 'panic("damaged");',
     Language.RUST: 'panic!("damaged");',
@@ -25,8 +26,10 @@ _RAISING = {
     Language.PHP: 'throw new \\RuntimeException("damaged");',
     Language.RUBY: 'raise "damaged";',
     Language.CSHARP: 'throw new System.InvalidOperationException("damaged");',
+    **dict.fromkeys(SCRIPTS, 'throw new Error("damaged");'),
 }
-_SCRIPT_RAISING = 'throw new Error("damaged");'
+"""The statement that raises, in each language."""
+
 _FIRST = frozenset({"explicit_constructor_invocation"})
 _UNFINISHED = re.compile(
     r"raise NotImplementedError\b.*|(todo|unimplemented|unreachable) ! .*|pass|\.\.\."
@@ -35,6 +38,8 @@ _UNFINISHED = re.compile(
     r"|raise NotImplementedError.*",
     re.IGNORECASE | re.DOTALL,
 )
+_RETURNS_NOTHING = words("return returnNone returnundefined returnnil returnnull")
+_NOTHING = words("None undefined nil null")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +61,23 @@ class FunctionEntry:
         return f"{self.before}{statement}{self.after}"
 
 
-def body_edits(place: EditScope) -> Iterator[Edit]:
+def body_edits(place: FunctionScope) -> Iterator[Edit]:
     """Yield the damages to the function of a place as a whole."""
-    function = place.function
-    entry = entry_of(place)
-    if function is None or entry is None or is_unfinished(place):
+    name, entry = place.function.name, entry_of(place)
+    if entry is None or is_unfinished(place):
         return
-    yield _edit(place, entry, DamageKind.RAISE, raising(place, entry), f"`{function.name}` raised", quiet=False)
+    yield _edit(place, entry, DamageKind.RAISE, raising(place, entry), f"`{name}` raised", quiet=False)
     whole = entry.is_expression
     for kind, value in ((DamageKind.NONE, nothing(place, whole=whole)), (DamageKind.LIKE, another(place, whole=whole))):
         if value is not None and not _returns_only(place, value):
             told = value.removesuffix(";").removeprefix("if (true) ")
             told = told if told.startswith(("return", "yield")) else f"return {told}"
-            yield _edit(place, entry, kind, value, f"`{function.name}` began with `{told}`")
+            yield _edit(place, entry, kind, value, f"`{name}` began with `{told}`")
 
 
-def entry_of(place: EditScope) -> FunctionEntry | None:
+def entry_of(place: FunctionScope) -> FunctionEntry | None:
     """Return the beginning of the body; None for an empty body in Ruby."""
-    body = place.function.body if place.function else None
+    body = place.function.body
     if body is None:
         return None
     if place.language is Language.PYTHON:
@@ -89,9 +93,9 @@ def entry_of(place: EditScope) -> FunctionEntry | None:
     return FunctionEntry(first.end_byte, first.end_byte, " ", "")
 
 
-def raising(place: EditScope, entry: FunctionEntry) -> str:
+def raising(place: FunctionScope, entry: FunctionEntry) -> str:
     """Return the statement, or the expression, that raises."""
-    statement = raising_statement(place.language)
+    statement = RAISING[place.language]
     if place.language in SCRIPTS:
         return f"{{ {statement} }}" if entry.is_expression else statement
     return (
@@ -99,51 +103,39 @@ def raising(place: EditScope, entry: FunctionEntry) -> str:
     )
 
 
-def raising_statement(language: Language) -> str:
-    """Return the statement that raises."""
-    return _SCRIPT_RAISING if language in SCRIPTS else _RAISING[language]
-
-
-def is_unfinished(place: EditScope) -> bool:
+def is_unfinished(place: FunctionScope) -> bool:
     """Return whether a function has no statement, or one that says it is not implemented."""
-    function = place.function
-    if function is None or function.body is None:
-        return True
     texts = [text_without(place.source, child, ()).removesuffix(" ;") for child in body_statements(place)]
     return not texts or (len(texts) == 1 and _UNFINISHED.fullmatch(texts[0]) is not None)
 
 
-def body_statements(place: EditScope) -> list[Node]:
+def body_statements(place: FunctionScope) -> list[Node]:
     """Return the statements of the function's body without documentation; its expression if it has none."""
-    body = place.function.body if place.function else None
+    body = place.function.body
     if body is None:
         return []
     found = named(body) or ([] if body.children and body.children[0].type == "{" else [body])
     if place.language is Language.GO:
-        found = [inner for child in found for inner in (named(child) if child.type == "statement_list" else [child])]
+        found = without_lists(found)
     if body.type not in BLOCKS:
         return [body] if body.type != "arrow_expression_clause" else found
     return [child for child in found if not is_documentation(place.source, child)]
 
 
 def _edit(
-    place: EditScope, entry: FunctionEntry, kind: DamageKind, statement: str, what: str, *, quiet: bool = True
+    place: FunctionScope, entry: FunctionEntry, kind: DamageKind, statement: str, what: str, *, quiet: bool = True
 ) -> Edit:
     told = what if len(what) <= 80 else f"{what[:78]}…`" if what.endswith("`") else f"{what[:79]}…"
     line = line_of(place.node)
     return Edit(kind, entry.start, entry.end, entry.filled(statement), told, line, quiet=quiet)
 
 
-def _python_entry(place: EditScope, body: Node) -> FunctionEntry | None:
+def _python_entry(place: FunctionScope, body: Node) -> FunctionEntry | None:
     statements = named(body)
     first = next((each for each in statements if not is_documentation(place.source, each)), None)
     if first is None:
         return None
-    content = place.source.content
-    begin = content.rfind(b"\n", 0, first.start_byte) + 1
-    margin = content[begin : first.start_byte].decode("utf-8", "replace")
-    after = f"\n{margin}" if not margin.strip() else "; "
-    return FunctionEntry(first.start_byte, first.start_byte, "", after)
+    return FunctionEntry(first.start_byte, first.start_byte, "", python_separator(place.source, first))
 
 
 def _ruby_entry(body: Node) -> FunctionEntry:
@@ -152,7 +144,7 @@ def _ruby_entry(body: Node) -> FunctionEntry:
     return FunctionEntry(body.start_byte, body.end_byte, "", "")
 
 
-def _returns_only(place: EditScope, value: str) -> bool:
+def _returns_only(place: FunctionScope, value: str) -> bool:
     """Return whether a function already does nothing but `value`."""
     statements = body_statements(place)
     if len(statements) != 1:
@@ -160,16 +152,6 @@ def _returns_only(place: EditScope, value: str) -> bool:
     plain = re.sub(r"[\s;()]", "", place.text(statements[0])).replace('"', "'")
     asked = re.sub(r"[\s;()]", "", value.removeprefix("if (true) ")).replace('"', "'")
     same = {asked, asked.removeprefix("return")}
-    if asked in ("return", "returnNone", "returnundefined", "returnnil", "returnnull"):
-        same |= {
-            "return",
-            "returnNone",
-            "returnundefined",
-            "returnnil",
-            "nil",
-            "null",
-            "None",
-            "undefined",
-            "returnnull",
-        }
+    if asked in _RETURNS_NOTHING:
+        same |= _RETURNS_NOTHING | _NOTHING
     return plain in same

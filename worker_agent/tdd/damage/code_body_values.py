@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, EditScope, closure_of, named
+from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, FunctionScope, closure_of, named
 from worker_agent.tdd.damage.code_values import declared_type, other, sort_of, sort_of_type, zero
 from worker_agent.tdd.syntax.node_types import RETURNS
 from worker_agent.tdd.syntax.source import Language
@@ -15,15 +15,14 @@ _YIELDS = frozenset({"yield", "yield_expression", "yield_statement"})
 _CONSTRUCTORS = frozenset({"constructor", "__construct", "initialize"})
 
 
-def nothing(place: EditScope, *, whole: bool) -> str | None:
+def nothing(place: FunctionScope, *, whole: bool) -> str | None:
     """Return the statement that returns nothing, or the zero value; its value if the `whole` body is an expression.
 
     None if that is impossible.
     """
-    function = place.function
-    if function is None or _must_run(place):
+    if _must_run(place):
         return None
-    declared = declared_type(place.source, function.node)
+    declared = declared_type(place.source, place.node)
     if is_generator(place):
         return {Language.CSHARP: "yield break;", Language.PYTHON: "return"}.get(place.language, "return;")
     if place.language is Language.GO:
@@ -37,25 +36,24 @@ def nothing(place: EditScope, *, whole: bool) -> str | None:
     return returning(place, whole, zero(place.language, sort, declared))
 
 
-def another(place: EditScope, *, whole: bool) -> str | None:
+def another(place: FunctionScope, *, whole: bool) -> str | None:
     """Return the same as `nothing`, for another value of the sort that the function visibly returns."""
-    function = place.function
-    if function is None or is_generator(place) or _must_run(place):
+    if is_generator(place) or _must_run(place):
         return None
     if place.language is Language.GO:
         return _go_another(result_types(place))
-    declared = declared_type(place.source, function.node)
+    declared = declared_type(place.source, place.node)
     task = re.fullmatch(r"Task<(\w+)>", declared) if place.language is Language.CSHARP else None
-    if task and "async" in place.text(function.node).split("(")[0]:
+    if task and "async" in place.text(place.node).split("(")[0]:
         declared = task.group(1)
     promise = re.fullmatch(r"Promise<(\w+)>", declared)
     sort = sort_of_type(promise.group(1) if promise else declared) or returned_sort(place)
     return returning(place, whole, other(place.language, sort, declared))
 
 
-def result_types(place: EditScope) -> list[str]:
+def result_types(place: FunctionScope) -> list[str]:
     """Return the types of the results of a function in Go, one for each value."""
-    result = place.function.node.child_by_field_name("result") if place.function else None
+    result = place.node.child_by_field_name("result")
     if result is None:
         return []
     if result.type != "parameter_list":
@@ -68,7 +66,7 @@ def result_types(place: EditScope) -> list[str]:
     return found
 
 
-def is_generator(place: EditScope) -> bool:
+def is_generator(place: FunctionScope) -> bool:
     """Return whether the function yields; False in Ruby, where `yield` is a call."""
     if place.language is Language.RUBY:
         return False
@@ -84,7 +82,7 @@ def _go_another(types: list[str]) -> str | None:
     return f"return {', '.join(str(value) for value in each)};"
 
 
-def returning(place: EditScope, whole: bool, value: str | None) -> str | None:
+def returning(place: FunctionScope, whole: bool, value: str | None) -> str | None:
     """Return the statement that returns a value at once; the value itself if the `whole` body is an expression."""
     if value is None:
         return None
@@ -99,12 +97,12 @@ def returning(place: EditScope, whole: bool, value: str | None) -> str | None:
             return f"return {value};"
 
 
-def _task(place: EditScope, declared: str) -> str:
+def _task(place: FunctionScope, declared: str) -> str:
     """Return a C# method's result if the method runs in the background."""
-    if place.function is None or not re.match(r"(Value)?Task\b", declared):
+    if not re.match(r"(Value)?Task\b", declared):
         return ""
     inner = re.fullmatch(r"(?:Value)?Task<(.*)>", declared, re.DOTALL)
-    if "async" in place.text(place.function.node).split("(")[0].split():
+    if "async" in place.text(place.node).split("(")[0].split():
         return "return default!;" if inner else "return;"
     if declared.startswith("Value"):
         return "return default;"
@@ -112,16 +110,16 @@ def _task(place: EditScope, declared: str) -> str:
     return f"return {tasks}.FromResult<{inner.group(1)}>(default!);" if inner else f"return {tasks}.CompletedTask;"
 
 
-def _must_run(place: EditScope) -> bool:
+def _must_run(place: FunctionScope) -> bool:
     """Return whether a constructor has to call another, or the language forbids it to end early."""
     node = place.node
     if node.type in ("constructor_declaration", "compact_constructor_declaration"):
         return place.language is Language.JAVA
-    name = place.function.name.rpartition(".")[2] if place.function else ""
+    name = place.function.name.rpartition(".")[2]
     return name in _CONSTRUCTORS and place.language in SCRIPTS and any(each.type == "super" for each in place.nodes)
 
 
-def returned_sort(place: EditScope) -> str:
+def returned_sort(place: FunctionScope) -> str:
     """Return the one sort of all returned values, if it is visible."""
     sorts = set()
     for node in place.nodes:
@@ -130,7 +128,7 @@ def returned_sort(place: EditScope) -> str:
             if value.type == "argument_list" and named(value):
                 value = named(value)[0]
             sorts.add(sort_of(place.source, value))
-    body = place.function.body if place.function else None
+    body = place.function.body
     if body is not None and body.type not in BLOCKS:
         inner = named(body)[-1] if body.type == "arrow_expression_clause" else body
         sorts.add(sort_of(place.source, inner))

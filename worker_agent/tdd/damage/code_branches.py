@@ -12,14 +12,22 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_bodies import raising_statement
-from worker_agent.tdd.damage.code_branch_rests import is_default, rest_of
+from worker_agent.tdd.damage.code_bodies import RAISING
 from worker_agent.tdd.damage.code_changes import FileChange, rows
-from worker_agent.tdd.damage.code_edits import EditScope, named, shown
+from worker_agent.tdd.damage.code_edits import (
+    BLOCKS,
+    IFS,
+    FunctionScope,
+    block_statements,
+    body_of,
+    named,
+    python_separator,
+    shown,
+    without_lists,
+)
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, line_of, parse, replaced
 
-_BLOCKS = words("block statement_block compound_statement")
 _PARTS = words("else_clause elif_clause else_if_clause except_clause catch_clause case_clause")
 """Parts of a statement whose block is one branch."""
 _CASES = words(
@@ -37,7 +45,6 @@ _RAISING_VALUES = {
     Language.PHP: '(throw new \\RuntimeException("damaged"))',
     Language.RUBY: '(raise "damaged")',
 }
-_IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
 _TRIES = words("try_statement begin")
 _REFUSES = re.compile(
     r"(raise|throw|panic ?!?|unreachable ?!"
@@ -51,6 +58,14 @@ _OF_MACHINE = re.compile(
     r"|typeof (?:window|process|self|globalThis)"
 )
 """Conditions that hold on another machine, or in another run, than the tests'."""
+
+_OUTER_BLOCKS = BLOCKS | words("statement_list body_statement then")
+_ENDS = re.compile(r"(?:return|continue)\b")
+_REFUSES_BY_VALUE = re.compile(r"return\b.*(?:\bErr\b|\berr(?:or)?\b|\bNotImplemented\b)")
+_DEFAULT = re.compile(
+    r"(?:return\b\s*)?(?:None|null|nil|undefined|[Ff]alse|[Tt]rue|-?\d[\d._]*|'[^']*'|\"[^\"]*\"|\[\]|\{\}|\(\)|\w+::None)?\s*;?"
+)
+"""A statement that only returns a constant: tests often leave out that nothing was found."""
 
 UNTAKEN = "{}:{}: no test of the change takes the branch `{}`"
 
@@ -74,11 +89,8 @@ class Branch:
 
 def branches(change: FileChange) -> tuple[Branch, ...]:
     """Return the branches whose lines are all new, in the order of the file."""
-    if change.source is None:
-        return ()
     found: dict[int, Branch] = {}
-    for function in change.functions:
-        place = EditScope(change.source, function.node, function.nested, function)
+    for place in change.scopes:
         for node in place.nodes:
             for branch in (*_branches(change, place, node), *_arms(change, place, node), *_rests(change, place, node)):
                 found.setdefault(branch.edit[0], branch)
@@ -94,19 +106,20 @@ def raising(change: FileChange, chosen: Collection[Branch]) -> bytes | None:
     return content if chosen and parse(change.path, content) is not None else None
 
 
-def _branches(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
+def _branches(change: FileChange, place: FunctionScope, node: Node) -> Iterator[Branch]:
     for head, body in _bodies(place, node):
         branch = _branch(change, place, (head, _condition(place, head, body)), body, _statements(head, body))
         if branch is not None:
             yield branch
 
 
-def _rests(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
+def _rests(change: FileChange, place: FunctionScope, node: Node) -> Iterator[Branch]:
     """Yield the code after a new branch that ends its function, as a branch of its own."""
-    for head, body in _bodies(place, node) if node.type in _IFS and line_of(node) in change.lines else ():
+    for head, body in _bodies(place, node) if node.type in IFS and line_of(node) in change.lines else ():
         inside = _statements(head, body)
-        rest = rest_of(node, body, place.text(inside[-1]).strip()) if inside else []
-        around = rest[0].parent if rest and not is_default([place.text(each) for each in rest]) else None
+        rest = _rest_of(node, body, place.text(inside[-1]).strip()) if inside else []
+        is_default = len(rest) == 1 and _DEFAULT.fullmatch(place.text(rest[0]).strip()) is not None
+        around = rest[0].parent if rest and not is_default else None
         branch = (
             _branch(change, place, (head, f"past {_condition(place, head, body)}"), around, rest) if around else None
         )
@@ -114,7 +127,23 @@ def _rests(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]
             yield branch
 
 
-def _arms(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
+def _rest_of(branch: Node, body: Node, text: str) -> list[Node]:
+    """Return the statements after an `if` without `else` whose body (`text`: its last statement) ends the block.
+
+    They run only if the branch is not taken. Empty if the branch refuses.
+    """
+    if branch.child_by_field_name("alternative") is not None or not _ENDS.match(text) or _REFUSES_BY_VALUE.match(text):
+        return []
+    outer = branch.parent if branch.parent is not None and branch.parent.type == "expression_statement" else branch
+    around = outer.parent
+    if around is None or around.type not in _OUTER_BLOCKS or body.id == branch.id:
+        return []
+    siblings = named(around)
+    position = next((index for index, each in enumerate(siblings) if each.id == outer.id), len(siblings))
+    return siblings[position + 1 :]
+
+
+def _arms(change: FileChange, place: FunctionScope, node: Node) -> Iterator[Branch]:
     """Yield both arms of a conditional expression."""
     by = _RAISING_VALUES.get(place.language)
     if by is None or node.type not in _CHOICES or line_of(node) not in change.lines or _is_tried(node, place.node):
@@ -125,24 +154,24 @@ def _arms(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
     first, condition, other = (
         (parts[0], parts[1], parts[2]) if place.language is Language.PYTHON else (parts[1], parts[0], parts[2])
     )
-    told, name = shown(place.text(condition), 50), place.function.name if place.function else ""
+    told, name = shown(place.text(condition), 50), place.function.name
     for arm, when in ((first, told), (other, f"else of {told}")):
         yield Branch(change.path, name, line_of(arm), rows(arm), when, (arm.start_byte, arm.end_byte, by))
 
 
-def _bodies(place: EditScope, node: Node) -> Iterator[tuple[Node, Node]]:
+def _bodies(place: FunctionScope, node: Node) -> Iterator[tuple[Node, Node]]:
     """Yield the node with the condition of a branch, and the node with its statements."""
     if place.language is Language.RUBY:
         yield from _ruby_bodies(node)
     elif node.type in ("if_statement", "if_expression"):
-        body = node.child_by_field_name("consequence") or node.child_by_field_name("body")
+        body = body_of(node)
         if body is not None:
             yield node, body
         other = node.child_by_field_name("alternative")
-        if other is not None and other.type in _BLOCKS:
+        if other is not None and other.type in BLOCKS:
             yield node, other
     elif node.type in _PARTS:
-        body = node.child_by_field_name("consequence") or node.child_by_field_name("body") or _last_block(node)
+        body = body_of(node) or next(reversed(named(node)), None)
         if body is not None and body.type not in ("if_statement", "if_expression"):
             yield node, body
     elif node.type in _CASES:
@@ -152,60 +181,39 @@ def _bodies(place: EditScope, node: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _ruby_bodies(node: Node) -> Iterator[tuple[Node, Node]]:
-    if node.type in ("if", "unless", "elsif", "when"):
-        body = node.child_by_field_name("consequence") or node.child_by_field_name("body")
-        if body is not None:
-            yield node, body
-    elif node.type in ("if_modifier", "unless_modifier"):
-        body = node.child_by_field_name("body")
+    if node.type in ("if", "unless", "elsif", "when", "if_modifier", "unless_modifier"):
+        body = body_of(node)
         if body is not None:
             yield node, body
     elif node.type in ("else", "rescue"):
         yield node, node
 
 
-def _last_block(node: Node) -> Node | None:
-    given = named(node)
-    return given[-1] if given else None
-
-
 def _branch(
-    change: FileChange, place: EditScope, head_and_condition: tuple[Node, str], body: Node, statements: list[Node]
+    change: FileChange, place: FunctionScope, head_and_condition: tuple[Node, str], body: Node, statements: list[Node]
 ) -> Branch | None:
     """Return the branch of the `statements` in a `body`, or None; the condition comes as its node and its text."""
     head, condition = head_and_condition
-    if not statements or not set(_lines(statements)) & set(change.lines) or _is_old(change, statements):
+    if not statements or line_of(statements[0]) not in change.lines:  # an unchanged first statement: it existed before
         return None
     last = place.text(statements[-1])
     if _OF_MACHINE.search(condition) or _REFUSES.match(last.strip()) or _is_tried(statements[0], place.node):
         return None
     edit = _edit(place, body, statements)
     within = range(line_of(statements[0]), rows(statements[-1]).stop)
-    name = place.function.name if place.function else ""
-    return Branch(change.path, name, line_of(head), within, shown(condition, 60), edit)
+    return Branch(change.path, place.function.name, line_of(head), within, shown(condition, 60), edit)
 
 
 def _statements(head: Node, body: Node) -> list[Node]:
     """Return the statements of a branch; for a case, without its value."""
     if body.id != head.id:
-        inner = named(body) if body.type in _BLOCKS or body.type == "then" else [body]
-        return [each for one in inner for each in (named(one) if one.type == "statement_list" else [one])]
+        return block_statements(body)
     value = head.child_by_field_name("value") or head.child_by_field_name("type")
     inner = [each for each in named(head) if value is None or each.id != value.id]
     if head.type == "rescue":
-        inner = [each for one in inner if one.type == "then" for each in named(one)]
+        inner = [each for part in inner if part.type == "then" for each in named(part)]
     skip = words("switch_label case_switch_label default_switch_label exceptions exception_variable expression_list")
-    return [e for one in inner for e in (named(one) if one.type == "statement_list" else [one]) if one.type not in skip]
-
-
-def _lines(statements: Collection[Node]) -> Iterator[int]:
-    for each in statements:
-        yield from rows(each)
-
-
-def _is_old(change: FileChange, statements: list[Node]) -> bool:
-    """Return whether the branch existed before: its first statement is unchanged."""
-    return line_of(statements[0]) not in change.lines
+    return without_lists(part for part in inner if part.type not in skip)
 
 
 def _is_tried(node: Node, until: Node) -> bool:
@@ -223,7 +231,7 @@ def _is_tried(node: Node, until: Node) -> bool:
     return False
 
 
-def _condition(place: EditScope, head: Node, body: Node) -> str:
+def _condition(place: FunctionScope, head: Node, body: Node) -> str:
     """Return the line with the condition of a branch."""
     content = place.source.content
     first = head.child_by_field_name("consequence")
@@ -236,22 +244,18 @@ def _condition(place: EditScope, head: Node, body: Node) -> str:
     return next(iter(text.splitlines()), head.type) or head.type
 
 
-def _edit(place: EditScope, body: Node, statements: list[Node]) -> tuple[int, int, str]:
+def _edit(place: FunctionScope, body: Node, statements: list[Node]) -> tuple[int, int, str]:
     """Return the bytes to replace, and the replacement, so that the branch raises before anything else."""
     first = statements[0]
-    statement = raising_statement(place.language)
+    statement = RAISING[place.language]
     if body.type in words("if_modifier unless_modifier") or (
         place.language is Language.RUBY and body.parent is not None and body.parent.type.endswith("_modifier")
     ):
         return body.start_byte, body.end_byte, '(raise "damaged")'
     if place.language is Language.PYTHON:
-        begin = place.source.content.rfind(b"\n", 0, first.start_byte) + 1
-        margin = place.source.content[begin : first.start_byte].decode("utf-8", "replace")
-        after = f"\n{margin}" if not margin.strip() else "; "
-        return first.start_byte, first.start_byte, f"{statement}{after}"
-    if place.language is Language.RUST and body.type not in _BLOCKS:
+        return first.start_byte, first.start_byte, f"{statement}{python_separator(place.source, first)}"
+    if place.language is Language.RUST and body.type not in BLOCKS:
         return body.start_byte, body.end_byte, f"{{ {statement} }}"
-    if body.id == first.id and body.type not in _BLOCKS:
-        end = body.end_byte
-        return body.start_byte, end, f"{{ {statement} {place.text(body)} }}"
+    if body.id == first.id and body.type not in BLOCKS:
+        return body.start_byte, body.end_byte, f"{{ {statement} {place.text(body)} }}"
     return first.start_byte, first.start_byte, f"{statement} "

@@ -11,7 +11,7 @@ from worker_agent.tdd.damage.code_bodies import body_edits, is_unfinished
 from worker_agent.tdd.damage.code_changes import FileChange, rows
 from worker_agent.tdd.damage.code_conditions import condition_edits
 from worker_agent.tdd.damage.code_constants import constant_edits
-from worker_agent.tdd.damage.code_edits import Edit, EditScope
+from worker_agent.tdd.damage.code_edits import Edit, EditScope, FunctionScope, scope_of
 from worker_agent.tdd.damage.code_returns import return_edits
 from worker_agent.tdd.damage.code_statements import statement_edits
 from worker_agent.tdd.damage.model import Damage, DamageKind
@@ -50,7 +50,11 @@ class Candidate:
 
 def candidates(change: FileChange) -> list[list[Candidate]]:
     """Return the candidates of each changed function and statement of a file, the better ones first."""
-    return [_of_place(change, place) for place in _places(change)]
+    source = change.source
+    if source is None:
+        return []
+    outside = [EditScope(source, found.node, found.nested, change.lines) for found in change.statements]
+    return [_of_place(change, place) for place in (*change.scopes, *outside)]
 
 
 def in_turn(lists: Iterable[list[Candidate]]) -> Iterator[Candidate]:
@@ -64,21 +68,12 @@ def quiet_possible(change: FileChange, function: Function) -> bool:
     """Return whether any quiet damage of a function can be made."""
     if change.source is None:
         return True
-    place = EditScope(change.source, function.node, function.nested, function, change.lines)
+    place = scope_of(change.source, function, change.lines)
     return any(Candidate(change, function.name, edit).made() for edit in _edits(place) if edit.quiet)
 
 
-def _places(change: FileChange) -> Iterator[EditScope]:
-    if change.source is None:
-        return
-    for function in change.functions:
-        yield EditScope(change.source, function.node, function.nested, function, change.lines)
-    for statement in change.statements:
-        yield EditScope(change.source, statement.node, statement.nested, None, change.lines)
-
-
 def _edits(place: EditScope) -> Iterator[Edit]:
-    if place.function is None:
+    if not isinstance(place, FunctionScope):
         found = chain(condition_edits(place), constant_edits(place), statement_edits(place))
         yield from (edit for edit in found if edit.kind in _OUTSIDE)
     elif not is_unfinished(place):
@@ -92,17 +87,18 @@ def _edits(place: EditScope) -> Iterator[Edit]:
 def _of_place(change: FileChange, place: EditScope) -> list[Candidate]:
     """Return the edits of one function or statement: those on touched lines, and others if these are few."""
     touched = change.lines.intersection(rows(place.node))
-    name = place.function.name if place.function else ""
+    is_function = isinstance(place, FunctionScope)
+    name = place.function.name if isinstance(place, FunctionScope) else ""
     direct, indirect = [], []
     known: set[tuple[int, int, str]] = set()
     for edit in _edits(place):
         if (edit.start, edit.end, edit.by) in known:
             continue
         known.add((edit.start, edit.end, edit.by))
-        on_touched = not touched or _is_touched(change, edit) or (place.function is not None and edit.kind in _WHOLE)
+        on_touched = not touched or _is_touched(change, edit) or (is_function and edit.kind in _WHOLE)
         if on_touched and not edit.weak:
             direct.append(Candidate(change, name, edit, True))
-        elif place.function is not None or on_touched:
+        elif is_function or on_touched:
             indirect.append(Candidate(change, name, edit, False))
     kept = _few_of_each(direct)
     missing = _ENOUGH - sum(1 for each in kept if each.edit.quiet)

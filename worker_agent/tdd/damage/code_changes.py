@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from worker_agent.tdd.damage.code_edits import FunctionScope, scope_of
 from worker_agent.tdd.syntax.functions import (
     Function,
     Statement,
@@ -43,21 +44,52 @@ class FileChange:
     functions: tuple[Function, ...] = ()
     statements: tuple[Statement, ...] = ()
 
+    @property
+    def scopes(self) -> tuple[FunctionScope, ...]:
+        """The changed functions as places for edits."""
+        if self.source is None:
+            return ()
+        return tuple(scope_of(self.source, function, self.lines) for function in self.functions)
+
+    @property
+    def new_scopes(self) -> tuple[FunctionScope, ...]:
+        """The new functions: those whose name this file of the base does not have."""
+        before = parse(self.path, self.base) if self.base is not None else None
+        old = {function.name for function in functions(before)} if before is not None else set()
+        return tuple(scope for scope in self.scopes if scope.function.name not in old)
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        return self.head.decode("utf-8", "replace")
+
+    @property
+    def changed_text(self) -> str:
+        """The changed lines, without those that hold only comments and documentation."""
+        lines = enumerate(self.text.splitlines(), 1)
+        return "\n".join(line for number, line in lines if number in self.lines)
+
 
 def changes(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[FileChange, ...]:
     """Return the files of `head` that differ from `base`, by path; a function moved between files is unchanged."""
-    return _kept(frozenset(base.items()), frozenset(head.items()))
+    return _compare_cached(frozenset(base.items()), frozenset(head.items()))
 
 
 @lru_cache(maxsize=2)
-def _kept(old: frozenset[tuple[str, bytes]], new: frozenset[tuple[str, bytes]]) -> tuple[FileChange, ...]:
+def _compare_cached(old: frozenset[tuple[str, bytes]], new: frozenset[tuple[str, bytes]]) -> tuple[FileChange, ...]:
     """Return the same, cached: a dozen rules of one proof ask for the same change one after the other."""
     base, head = dict(old), dict(new)
-    moved = _moved(base, head)
-    return tuple(_change(path, base.get(path), head[path], moved) for path in sorted(_changed(base, head)))
+    moved = _count_moved(base, head)
+    changed = (path for path, content in head.items() if base.get(path) != content and not path.endswith(_DECLARATIONS))
+    return tuple(_change(path, base.get(path), head[path], moved) for path in sorted(changed))
 
 
-def tokens_by_line(source: Source) -> dict[int, str]:
+def joined(files: Mapping[str, bytes]) -> str:
+    """Return the texts of all files, one after the other."""
+    return "\n".join(content.decode("utf-8", "replace") for content in files.values())
+
+
+def _tokens_by_line(source: Source) -> dict[int, str]:
     """Map each line to the tokens that begin there, joined; without comments, documentation and annotations."""
     kinds = NODE_TYPES[source.language]
     found: dict[int, list[str]] = {}
@@ -94,22 +126,23 @@ def rows(node: Node) -> range:
     return range(line_of(node), int(node.end_point[0]) + 2)
 
 
-def _changed(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> list[str]:
-    return [path for path, content in head.items() if base.get(path) != content and not path.endswith(_DECLARATIONS)]
-
-
-def _moved(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Counter[tuple[str, str]]:
+def _count_moved(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Counter[tuple[str, str]]:
     """Count the functions that left a file of the base unchanged: (last part of the name, text)."""
     gone: Counter[tuple[str, str]] = Counter()
     for path, content in base.items():
         if head.get(path) != content:
-            gone.update(_fingerprints(parse(path, content)))
-            gone.subtract(_fingerprints(parse(path, head.get(path, b""))))
+            gone.update(map(_fingerprint, _functions_in(path, content)))
+            gone.subtract(map(_fingerprint, _functions_in(path, head.get(path, b""))))
     return gone
 
 
-def _fingerprints(source: Source | None) -> list[tuple[str, str]]:
-    return [(found.name.rpartition(".")[2], found.text) for found in functions(source)] if source else []
+def _fingerprint(function: Function) -> tuple[str, str]:
+    return function.name.rpartition(".")[2], function.text
+
+
+def _functions_in(path: str, content: bytes) -> tuple[Function, ...]:
+    source = parse(path, content)
+    return functions(source) if source is not None else ()
 
 
 def _change(path: str, base: bytes | None, head: bytes, moved: Counter[tuple[str, str]]) -> FileChange:
@@ -126,18 +159,16 @@ def _change(path: str, base: bytes | None, head: bytes, moved: Counter[tuple[str
         source,
         lines,
         base_lines,
-        tuple(found for found in changed if not _has_moved(found, moved) and not is_declared_only(source, found.node)),
+        tuple(
+            found for found in changed if moved[_fingerprint(found)] <= 0 and not is_declared_only(source, found.node)
+        ),
         _other_statements(before, source),
     )
 
 
-def _has_moved(function: Function, moved: Counter[tuple[str, str]]) -> bool:
-    return moved[(function.name.rpartition(".")[2], function.text)] > 0
-
-
 def _changed_lines(before: Source | None, source: Source) -> tuple[frozenset[int], frozenset[int]]:
-    new = sorted(tokens_by_line(source).items())
-    old = sorted(tokens_by_line(before).items()) if before else []
+    new = sorted(_tokens_by_line(source).items())
+    old = sorted(_tokens_by_line(before).items()) if before else []
     found = blocks([text for _, text in old], [text for _, text in new])
     return (
         frozenset(old[at][0] for start, end, _, _ in found for at in range(start, end)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from tree_sitter import Node
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.functions import Function, own
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, NodeTypes, words
-from worker_agent.tdd.syntax.source import Language, Source, line_of
+from worker_agent.tdd.syntax.source import Language, Source, line_of, replaced
 
 SCRIPTS = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 TYPED = frozenset({Language.GO, Language.RUST, Language.JAVA, Language.CSHARP})
@@ -23,7 +23,10 @@ _CALLS = words(
     "call call_expression method_invocation invocation_expression function_call_expression"
     " member_call_expression scoped_call_expression macro_invocation new_expression object_creation_expression"
 )
-_RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
+RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
+IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
+BLOCKS = words("block statement_block compound_statement")
+PARAMETER_LISTS = words("parameters formal_parameters parameter_list method_parameters")
 _MESSAGES = re.compile(
     r"(\w+[.:])*(log(g(er|ing))?|console|fmt\.(Print|Fprint|Errorf)|warnings?|print(ln|f)?|e?println|puts|panic"
     r"|System\.(out|err)|Console|Debug|raise|warn|debug|info|errors\.New|format!?|error_log|trigger_error)\b"
@@ -52,7 +55,6 @@ class EditScope:
     source: Source
     node: Node
     nested: tuple[Node, ...] = ()
-    function: Function | None = None
     lines: frozenset[int] = field(default_factory=frozenset)
 
     @property
@@ -81,6 +83,18 @@ class EditScope:
         return Edit(kind, node.start_byte, node.end_byte, by, told, line_of(node), weak=is_weak)
 
 
+@dataclass(frozen=True, kw_only=True)
+class FunctionScope(EditScope):
+    """A scope that is one function."""
+
+    function: Function
+
+
+def scope_of(source: Source, function: Function, lines: frozenset[int] = frozenset()) -> FunctionScope:
+    """Return a function as a place for edits; `lines` are the lines that the change touched."""
+    return FunctionScope(source, function.node, function.nested, lines, function=function)
+
+
 def became(old: str, new: str) -> str:
     """Return the words for a replacement, on one line of at most 80 characters."""
     return f"`{shown(old)}` became `{shown(new)}`"
@@ -101,7 +115,7 @@ def is_message(source: Source, node: Node) -> bool:
     for _ in range(6):
         if above is None:
             return False
-        if above.type in _RAISES and above.id != node.id:
+        if above.type in RAISES and above.id != node.id:
             return True
         if above.type in _CALLS and above.id != node.id:
             return _MESSAGES.match(source.text(above)) is not None
@@ -131,6 +145,53 @@ def closure_of(place: EditScope, node: Node) -> Node:
     return place.node
 
 
-def first_of(nodes: Iterator[Node]) -> Node | None:
-    """Return the first node, or None."""
-    return next(nodes, None)
+def enclosing(node: Node, types: Collection[str]) -> Node | None:
+    """Return the nearest node of one of these types around a node; None if there is none."""
+    above = node.parent
+    while above is not None and above.type not in types:
+        above = above.parent
+    return above
+
+
+def body_of(branch: Node) -> Node | None:
+    """Return the node that runs if a branch is taken."""
+    return branch.child_by_field_name("consequence") or branch.child_by_field_name("body")
+
+
+def block_statements(body: Node) -> list[Node]:
+    """Return the statements of a branch's body: of a block, or the body itself if it is one statement."""
+    return without_lists(named(body) if body.type in BLOCKS or body.type == "then" else [body])
+
+
+def without_lists(nodes: Iterable[Node]) -> list[Node]:
+    """Return the nodes, with the statements of Go's statement lists in their place."""
+    return [each for node in nodes for each in (named(node) if node.type == "statement_list" else [node])]
+
+
+def without_raised(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield the nodes, in the order of the text, except those of raised errors: a refusal of inputs is no result."""
+    end = -1
+    for node in nodes:
+        if node.start_byte < end:
+            continue
+        if node.type in RAISES:
+            end = node.end_byte
+            continue
+        yield node
+
+
+def python_separator(source: Source, statement: Node) -> str:
+    """Return the text between a new statement of Python and the one that it is put before."""
+    begin = source.content.rfind(b"\n", 0, statement.start_byte) + 1
+    margin = source.content[begin : statement.start_byte].decode("utf-8", "replace")
+    return f"\n{margin}" if not margin.strip() else "; "
+
+
+def with_edits(content: bytes, edits: Iterable[tuple[int, int, str]]) -> bytes:
+    """Return a file with all replacements (start, end, text) made; of those that overlap, with the last one."""
+    taken = len(content) + 1
+    for start, end, by in sorted(edits, reverse=True):
+        if end <= taken:
+            content = replaced(content, start, end, by.encode())
+            taken = start
+    return content

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_edits import enclosing
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
 from worker_agent.tdd.syntax.source import Source
+from worker_agent.tdd.syntax.units_found import child
 
 EQUAL = "{}::{}: values of this kind decide themselves what they equal, so that no test says what the result is"
 
@@ -41,28 +43,25 @@ def deciding(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str,
 
 
 def _deciding(change: FileChange) -> Iterator[str]:
-    source = change.source
-    if source is None:
-        return
-    lines = change.head.decode("utf-8", "replace").splitlines()
-    if any(_MATCHER.search(line) for number, line in enumerate(lines, 1) if number in change.lines):
+    if change.source is not None and _MATCHER.search(change.changed_text):
         yield "asymmetricMatch"
-    for function in change.functions:
-        if function.name.rpartition(".")[2] not in _EQUALITIES and not _is_rust_equality(source, function.node):
+    for place in change.scopes:
+        source, name = place.source, place.function.name.rpartition(".")[2]
+        is_of_rust = _is_rust_equality(source, place.node)
+        if name not in _EQUALITIES and not is_of_rust:
             continue
-        is_loose = _LOOSE.search(source.text(function.node)) and function.name.rpartition(".")[2] not in _ORDERS
-        if is_loose or _is_rust_equality(source, function.node):
-            yield function.name
-            continue
-        owner = _class_of(function.node, NODE_TYPES[source.language].classes)
-        if owner is None:
-            continue
-        name, body = owner.child_by_field_name("name"), owner.child_by_field_name("body")
-        if name is None or body is None:
-            continue
-        header = source.content[name.end_byte : body.start_byte].decode("utf-8", "replace")
-        if _PLAIN.match(header):
-            yield function.name
+        is_loose = name not in _ORDERS and _LOOSE.search(place.text(place.node))
+        if is_loose or is_of_rust or _PLAIN.match(_class_header(source, place.node)):
+            yield place.function.name
+
+
+def _class_header(source: Source, function: Node) -> str:
+    """Return the text between the name and the body of the class around a function; empty without a class."""
+    owner = enclosing(function, NODE_TYPES[source.language].classes)
+    name, body = child(owner, "name"), child(owner, "body")
+    if name is None or body is None:
+        return ""
+    return source.content[name.end_byte : body.start_byte].decode("utf-8", "replace")
 
 
 def _is_rust_equality(source: Source, node: Node) -> bool:
@@ -70,10 +69,3 @@ def _is_rust_equality(source: Source, node: Node) -> bool:
     block = node.parent
     header = block.parent if block is not None else None
     return header is not None and header.type == "impl_item" and bool(_OF_PLAIN.match(source.text(header)))
-
-
-def _class_of(node: Node, classes: frozenset[str]) -> Node | None:
-    above = node.parent
-    while above is not None and above.type not in classes:
-        above = above.parent
-    return above

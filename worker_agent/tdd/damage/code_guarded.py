@@ -8,22 +8,20 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_bodies import is_unfinished
-from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import EditScope, named
+from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_edits import IFS, FunctionScope, block_statements, body_of
 from worker_agent.tdd.damage.code_stubs import is_prescribed
 from worker_agent.tdd.damage.code_unused import parameters
-from worker_agent.tdd.syntax.functions import Function, functions
+from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.source import Source, parse, walk
+from worker_agent.tdd.syntax.source import Source, walk
 
 GUARDED = "{}::{}: its parameter `{}` only decides what is refused, and has no effect on any result"
 
-_IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
 _REPEATED = words(
     "for_statement for_in_statement enhanced_for_statement foreach_statement while_statement do_statement"
     " for_expression while_expression loop_expression for while until except_clause catch_clause rescue"
 )
-_BLOCKS = words("block statement_block compound_statement then")
 _NAMES = words("identifier variable_name")
 _MEMBER_FIELDS = ("attribute", "property", "field", "name")
 _MEMBERS = words("attribute member_expression field_expression selector_expression field_access keyword_argument")
@@ -39,19 +37,14 @@ def guarded(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, 
     """
     found = []
     for change in changes(base, head):
-        before = parse(change.path, change.base) if change.base is not None else None
-        old = {function.name for function in functions(before)} if before is not None else set()
-        for function in change.functions:
-            if function.name not in old:
-                found += [GUARDED.format(change.path, function.name, name) for name in _guarding(change, function)]
+        for place in change.new_scopes:
+            found += [GUARDED.format(change.path, place.function.name, name) for name in _guarding(place)]
     return tuple(found)
 
 
-def _guarding(change: FileChange, function: Function) -> Iterator[str]:
-    source = change.source
-    if source is None or function.body is None or is_prescribed(source, function):
-        return
-    if is_unfinished(EditScope(source, function.node, function.nested, function)):
+def _guarding(place: FunctionScope) -> Iterator[str]:
+    source, function = place.source, place.function
+    if function.body is None or is_prescribed(source, function) or is_unfinished(place):
         return
     names = list(parameters(source, function))
     uses = {name: list(_uses(source, function.body, name)) for name in names}
@@ -83,19 +76,18 @@ def _is_guard(source: Source, use: Node, function: Function, names: list[str]) -
     while above is not None and above.id != function.node.id:
         if above.type in _REPEATED:
             return False
-        guard = guard or (above if above.type in _IFS else None)
+        guard = guard or (above if above.type in IFS else None)
         above = above.parent
     return guard is not None and _refuses(source, guard, names)
 
 
 def _refuses(source: Source, branch: Node, names: list[str]) -> bool:
     condition = branch.child_by_field_name("condition")
-    body = branch.child_by_field_name("consequence") or branch.child_by_field_name("body")
+    body = body_of(branch)
     if condition is None or body is None or branch.child_by_field_name("alternative") is not None:
         return False
     asked = {source.text(node) for node in walk(condition) if node.type in _NAMES}
-    inner = named(body) if body.type in _BLOCKS else [body]
-    inner = [each for one in inner for each in (named(one) if one.type == "statement_list" else [one])]
+    inner = block_statements(body)
     if len(asked.intersection(names)) != 1 or not inner:
         return False
     return bool(_REFUSES.match(source.text(inner[-1]).strip()))

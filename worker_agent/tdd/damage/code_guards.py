@@ -10,14 +10,11 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_bodies import entry_of
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import EditScope, named, shown
-from worker_agent.tdd.syntax.functions import Function, functions
-from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.damage.code_edits import IFS, FunctionScope, block_statements, body_of, shown
+from worker_agent.tdd.syntax.functions import functions
 from worker_agent.tdd.syntax.source import Language, Source, edited, parse, walk
 
-_IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
 _RAISES = re.compile(r"(?:raise|throw|panic ?!?|abort)\b|return\b.*(?:\bErr\b|\berrors\.|\bErrorf\b)")
-_BLOCKS = words("block statement_block compound_statement then")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +35,44 @@ def removed(change: FileChange) -> Iterator[Guard]:
     If the head has these words nowhere, the guard is put back at the beginning of its function.
     """
     before = parse(change.path, change.base) if change.base is not None else None
-    if before is None or change.source is None:
+    if before is None:
         return
-    now = _bare(change.head.decode("utf-8", "replace"))
-    here = {function.name: function for function in change.functions}
+    now = _bare(change.text)
+    here = {place.function.name: place for place in change.scopes}
     for function in functions(before):
         for guard, condition, refusal in _guards(before, function.node) if function.name in here else ():
             if _bare(before.text(condition)) in now:
                 continue
             stays = _bare(before.text(refusal)) in now
             if stays:
-                back = _with_condition(change.source, here[function.name], before, function, refusal, condition)
+                back = _with_condition(here[function.name], before, function.node, refusal, condition)
             else:
-                back = _guarded(change.source, here[function.name], before.text(guard))
+                back = _put_back(here[function.name], before.text(guard))
             if back is not None:
                 yield Guard(change.path, function.name, shown(before.text(condition), 60), back, stays)
 
 
-def _guarded(source: Source, function: Function, guard: str) -> bytes | None:
+def _put_back(place: FunctionScope, guard: str) -> bytes | None:
     """Return the file with a guard at the beginning of a function."""
-    entry = entry_of(EditScope(source, function.node, function.nested, function))
+    entry = entry_of(place)
     if entry is None or entry.is_expression:
         return None
-    ended = f"{guard};" if source.language is Language.RUBY else guard
-    damaged = edited(source, entry.start, entry.end, entry.filled(ended).encode())
+    ended = f"{guard};" if place.language is Language.RUBY else guard
+    damaged = edited(place.source, entry.start, entry.end, entry.filled(ended).encode())
     return damaged.content if damaged is not None else None
 
 
 def _with_condition(
-    source: Source, function: Function, before: Source, was: Function, refusal: Node, condition: Node
+    place: FunctionScope, before: Source, old_function: Node, refusal: Node, condition: Node
 ) -> bytes | None:
     """Return the file with the base's condition for the refusal with the same words, if there is just one."""
     words_of = _bare(before.text(refusal))
-    old = [node for _, node, by in _guards(before, was.node) if _bare(before.text(by)) == words_of]
-    new = [node for _, node, by in _guards(source, function.node) if _bare(source.text(by)) == words_of]
+    old = [node for _, node, by in _guards(before, old_function) if _bare(before.text(by)) == words_of]
+    new = [node for _, node, by in _guards(place.source, place.node) if _bare(place.text(by)) == words_of]
     if len(old) != 1 or len(new) != 1:
         return None
     damaged = edited(
-        source, new[0].start_byte, new[0].end_byte, before.content[condition.start_byte : condition.end_byte]
+        place.source, new[0].start_byte, new[0].end_byte, before.content[condition.start_byte : condition.end_byte]
     )
     return damaged.content if damaged is not None else None
 
@@ -83,14 +80,13 @@ def _with_condition(
 def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node, Node]]:
     """Yield each guard with its condition and the statement that refuses."""
     for node in walk(function):
-        if node.type not in _IFS:
+        if node.type not in IFS:
             continue
         condition = node.child_by_field_name("condition")
-        body = node.child_by_field_name("consequence") or node.child_by_field_name("body")
+        body = body_of(node)
         if condition is None or body is None:
             continue
-        inner = named(body) if body.type in _BLOCKS else [body]
-        inner = [each for one in inner for each in (named(one) if one.type == "statement_list" else [one])]
+        inner = block_statements(body)
         if len(inner) == 1 and _RAISES.match(source.text(inner[0]).strip()):
             yield node, condition, inner[0]
 

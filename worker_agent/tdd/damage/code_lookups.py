@@ -11,9 +11,9 @@ from worker_agent.tdd.damage.answers_literals import literal_tables, literals, t
 from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.damage.code_edits import named, shown
 from worker_agent.tdd.damage.environment_kinds import read_by
-from worker_agent.tdd.syntax.functions import Function, functions
+from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.source import Source, parse, walk
+from worker_agent.tdd.syntax.source import Source, walk
 
 ASKED = "{}::{}: it asks for {}, which the tests give and no criterion names: what is it for other inputs?"
 SUMMED = "{}::{}: a checksum of its input decides (`{}`): what is it for other inputs?"
@@ -46,26 +46,24 @@ def asking(
     given, said = test_literals(tests), " ".join(criteria)
     found: list[str] = []
     for change in changes(base, head):
-        before = parse(change.path, change.base) if change.base is not None else None
-        old = {function.name for function in functions(before)} if before is not None else set()
-        for function in (each for each in change.functions if each.name not in old):
-            found += _summed(change, function)
-            found += _asked(change, function, given, said) if said else ()
+        for place in change.new_scopes:
+            found += _checksums(change, place.function)
+            found += _asked_numbers(change, place.function, given, said) if said else ()
     return tuple(found)
 
 
-def _summed(change: FileChange, function: Function) -> Iterator[str]:
-    own = read_by(change, function)
-    for seen in _CHECKSUM.finditer(own):
-        after = own[seen.end() :]
+def _checksums(change: FileChange, function: Function) -> Iterator[str]:
+    code = read_by(change, function)
+    for match in _CHECKSUM.finditer(code):
+        after = code[match.end() :]
         name = re.match(r"\s*\(?([A-Za-z_]\w*)", after)
-        given = re.search(rf"\b{name[1]}\b[^=\n]*=(?!=)", own) if name is not None else None
-        if _LITERAL.match(after) or (given is not None and _LITERAL.match(own[given.end() :])):
-            yield SUMMED.format(change.path, function.name, shown(seen[0], 40))
+        given = re.search(rf"\b{name[1]}\b[^=\n]*=(?!=)", code) if name is not None else None
+        if _LITERAL.match(after) or (given is not None and _LITERAL.match(code[given.end() :])):
+            yield SUMMED.format(change.path, function.name, shown(match[0], 40))
             return
 
 
-def _asked(change: FileChange, function: Function, given: frozenset[str], said: str) -> Iterator[str]:
+def _asked_numbers(change: FileChange, function: Function, given: frozenset[str], said: str) -> Iterator[str]:
     source = change.source
     if source is None:
         return
@@ -78,9 +76,9 @@ def _asked(change: FileChange, function: Function, given: frozenset[str], said: 
 
 def _keys(source: Source, function: Function) -> Iterator[str]:
     """Yield the literals by which a function looks up: keys, patterns, and values that it compares as equal."""
-    own = set(re.findall(r"\w+", source.text(function.node)))
+    names = set(re.findall(r"\w+", source.text(function.node)))
     for name, table in literal_tables(source).items():
-        yield from table.keys if name in own else ()
+        yield from table.keys if name in names else ()
     for node, value in literals(source, walk(function.node)):
         if _is_key(source, node):
             yield value

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, EditScope
+from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, FunctionScope, with_edits
 from worker_agent.tdd.damage.code_returns import returned
 from worker_agent.tdd.damage.code_values import declared_type, other, sort_of_type
-from worker_agent.tdd.syntax.source import Language, parse, replaced
+from worker_agent.tdd.syntax.source import Language, parse
 
 FAR = 4173
 """The number added to a number: beyond any sensible tolerance."""
@@ -66,29 +66,20 @@ def otherwise(change: FileChange, *, unknown_raises: bool = False) -> bytes | No
     Values of unknown types stay as they are; with `unknown_raises` they raise, and numbers are in the other order as
     well. Line numbers stay the same.
     """
-    if change.source is None:
-        return None
-    edits = sorted(set(_edits(change, unknown_raises=unknown_raises)), reverse=True)
-    content, taken = change.head, len(change.head) + 1
-    for start, end, by in edits:
-        if end <= taken:
-            content = replaced(content, start, end, by.encode())
-            taken = start
+    edits = set(_edits(change, unknown_raises=unknown_raises))
+    content = with_edits(change.head, edits)
     return content if edits and parse(change.path, content) is not None else None
 
 
 def _edits(change: FileChange, *, unknown_raises: bool) -> Iterator[tuple[int, int, str]]:
-    if change.source is None:
-        return
-    for function in change.functions:
-        place = EditScope(change.source, function.node, function.nested, function)
+    for place in change.scopes:
         for value, owner in returned(place):
             by = _other(place, value, unknown_raises=unknown_raises) if owner.id == place.node.id else None
             if by is not None:
                 yield value.start_byte, value.end_byte, by
 
 
-def _other(place: EditScope, value: Node, *, unknown_raises: bool) -> str | None:
+def _other(place: FunctionScope, value: Node, *, unknown_raises: bool) -> str | None:
     text, language = place.text(value), place.language
     if language in _AT_RUN_TIME:
         bare = f"({text})" if value.type == "expression_list" or language in SCRIPTS else text

@@ -9,7 +9,17 @@ from tree_sitter import Node
 from worker_agent.tdd.damage.code_body_values import result_types
 from worker_agent.tdd.damage.code_conditions import negated
 from worker_agent.tdd.damage.code_constants import other_number, other_text
-from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, EditScope, became, closure_of, named, shown
+from worker_agent.tdd.damage.code_edits import (
+    SCRIPTS,
+    TYPED,
+    Edit,
+    EditScope,
+    FunctionScope,
+    became,
+    closure_of,
+    named,
+    shown,
+)
 from worker_agent.tdd.damage.code_values import declared_type, other, sort_of, sort_of_type, zero
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import RETURNS, TRUE_FALSE, words
@@ -25,7 +35,7 @@ _YIELDED = frozenset({"yield", "yield_expression"})
 _BODIES = frozenset({"block", "statement_block", "compound_statement", "body_statement"})
 
 
-def return_edits(place: EditScope) -> Iterator[Edit]:
+def return_edits(place: FunctionScope) -> Iterator[Edit]:
     """Yield each value that is returned or yielded, replaced by another one."""
     for value, owner in returned(place):
         if place.language is Language.GO and value.type == "expression_list":
@@ -35,7 +45,7 @@ def return_edits(place: EditScope) -> Iterator[Edit]:
     for node in place.nodes:
         if node.type in _YIELDED and place.language in (Language.PYTHON, *SCRIPTS) and "*" not in place.text(node)[:7]:
             given = named(node)
-            if given and "from" not in {each.type for each in node.children} and not _is_nothing(place, given[0]):
+            if given and "from" not in {each.type for each in node.children} and not is_nothing(place.source, given[0]):
                 yield place.replace(
                     DamageKind.RET, given[0], "None" if place.language is Language.PYTHON else "undefined"
                 )
@@ -72,7 +82,7 @@ def _last_value(place: EditScope, node: Node) -> Node | None:
 
 def _other_values(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
     sort = sort_of(place.source, value)
-    if value.type in TRUE_FALSE or _is_nothing(place, value):
+    if value.type in TRUE_FALSE or is_nothing(place.source, value):
         yield from _instead_of_nothing(place, value, owner)
         return
     text = place.text(value)
@@ -112,14 +122,14 @@ def _instead_of_nothing(place: EditScope, value: Node, owner: Node) -> Iterator[
     plain = declared.removesuffix("| None").removesuffix("| null").removesuffix("| undefined").removeprefix("?").strip()
     plain = plain.removeprefix("Optional[").removesuffix("]") if plain.startswith("Optional[") else plain
     by = other(place.language, sort_of_type(plain)) if plain else other(place.language, "str")
-    if by is not None and place.language not in (Language.GO, Language.RUST, Language.JAVA, Language.CSHARP):
+    if by is not None and place.language not in TYPED:
         yield place.replace(DamageKind.RET, value, by)
 
 
-def _go_results(place: EditScope, values: Node, owner: Node) -> Iterator[Edit]:
+def _go_results(place: FunctionScope, values: Node, owner: Node) -> Iterator[Edit]:
     """Yield each value replaced by the zero value of its type, and an error left out; the old value stays in use."""
     given = named(values)
-    types = result_types(EditScope(place.source, owner, function=place.function)) if owner.id == place.node.id else []
+    types = result_types(place) if owner.id == place.node.id else []
     if len(types) != len(given):
         return
     for value, declared in zip(given, types, strict=True):
@@ -138,13 +148,13 @@ def _go_results(place: EditScope, values: Node, owner: Node) -> Iterator[Edit]:
 def _swapped(place: EditScope, value: Node) -> Edit:
     """Return a tuple with its first two entries swapped, or another last one if they are the same."""
     first, second = named(value)[:2]
-    one, two = place.text(first), place.text(second)
-    if one == two:
+    left, right = place.text(first), place.text(second)
+    if left == right:
         return place.replace(DamageKind.RET, first, _changed_literal(place, first) or "None")
     content = place.source.content
     between = content[first.end_byte : second.start_byte].decode("utf-8", "replace")
     whole = place.text(value)
-    new = f"{two}{between}{one}"
+    new = f"{right}{between}{left}"
     at = first.start_byte - value.start_byte
     raw = whole.encode()
     by = (raw[:at] + new.encode() + raw[second.end_byte - value.start_byte :]).decode("utf-8", "replace")
@@ -162,10 +172,6 @@ def _is_arithmetic(node: Node) -> bool:
         return _is_arithmetic(named(node)[0])
     operator = node.child_by_field_name("operator")
     return operator is not None and operator.type in ("-", "*", "/", "//", "%") and len(named(node)) == 2
-
-
-def _is_nothing(place: EditScope, value: Node) -> bool:
-    return is_nothing(place.source, value)
 
 
 def is_nothing(source: Source, value: Node) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from worker_agent.tdd.damage.code_bodies import FunctionEntry, entry_of, is_unfinished, raising
 from worker_agent.tdd.damage.code_body_values import is_generator, result_types, returned_sort, returning
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import EditScope
+from worker_agent.tdd.damage.code_edits import FunctionScope, scope_of
 from worker_agent.tdd.damage.code_unused import parameters
 from worker_agent.tdd.damage.code_values import declared_type, sort_of_type
 from worker_agent.tdd.syntax.functions import Function
@@ -42,7 +42,7 @@ def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
     """Yield the simpler versions of a function that can be written in its language."""
     if change.source is None or function.name.rpartition(".")[2] in _CONSTRUCTORS:
         return
-    place = EditScope(change.source, function.node, function.nested, function)
+    place = scope_of(change.source, function)
     entry = entry_of(place)
     if entry is None or is_unfinished(place) or is_generator(place):
         return
@@ -51,38 +51,32 @@ def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
         content = None if statement is None else _made(change, entry, statement)
         if content is not None:
             yield Simpler(what, content)
-    is_meant = declared_type(place.source, function.node).rpartition(".")[2] in _NEVER
+    is_meant = declared_type(place.source, place.node).rpartition(".")[2] in _NEVER
     failing = None if is_meant else _made(change, entry, _failing(place) or raising(place, entry))
     if failing is not None:  # whoever expects any failure is content with it
         declares = place.language is Language.GO and _ERROR.encode() in failing
         yield Simpler("always fails", failing + _ERROR_TYPE if declares else failing)
 
 
-def _failing(place: EditScope) -> str:
+def _failing(place: FunctionScope) -> str:
     """Return the statement that returns an error, if the function returns errors; empty if it raises."""
-    function = place.function
-    if function is None:
-        return ""
     if place.language is Language.GO and (types := result_types(place))[-1:] == ["error"]:
         return f"return {', '.join([*(f'*new({each})' for each in types[:-1]), f'{_ERROR}{{}}'])};"
-    if place.language is Language.RUST and re.search(r"\bResult\b", declared_type(place.source, function.node)):
+    if place.language is Language.RUST and re.search(r"\bResult\b", declared_type(place.source, place.node)):
         calls = (node for node in place.nodes if node.type == "call_expression")
-        own = (place.text(node) for node in calls if place.text(node).startswith("Err("))
-        return f"return {next(own, _RUST_ERROR)};"
+        errors = (place.text(node) for node in calls if place.text(node).startswith("Err("))
+        return f"return {next(errors, _RUST_ERROR)};"
     return ""
 
 
-def _values(place: EditScope) -> Iterator[tuple[str, str]]:
+def _values(place: FunctionScope) -> Iterator[tuple[str, str]]:
     """Yield each value that a simpler version returns, and the words for that."""
-    function = place.function
-    if function is None:
-        return
-    sort = sort_of_type(declared_type(place.source, function.node)) or returned_sort(place)
+    sort = sort_of_type(declared_type(place.source, place.node)) or returned_sort(place)
     if sort == "bool":
         for value in ("True", "False") if place.language is Language.PYTHON else ("true", "false"):
             yield value, f"always returns {value}"
         return
-    for name in list(parameters(place.source, function))[:ARGUMENTS]:
+    for name in list(parameters(place.source, place.function))[:ARGUMENTS]:
         yield f"{name}.into()" if place.language is Language.RUST else name, f"hands back its argument `{name}`"
 
 

@@ -8,12 +8,22 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_conditions import negated
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Edit, EditScope, named, parent_of, shown
+from worker_agent.tdd.damage.code_edits import (
+    RAISES,
+    SCRIPTS,
+    TYPED,
+    Edit,
+    EditScope,
+    FunctionScope,
+    named,
+    parent_of,
+    shown,
+)
 from worker_agent.tdd.damage.code_returns import is_nothing
 from worker_agent.tdd.damage.code_values import sort_of, sort_of_type, zero
 from worker_agent.tdd.damage.model import DamageKind
-from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
-from worker_agent.tdd.syntax.source import Language
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Language, line_of
 
 _CALLS = words(
     "call call_expression method_invocation invocation_expression function_call_expression"
@@ -33,7 +43,6 @@ _STATEMENTS = words(
     "expression_statement assignment_statement go_statement defer_statement send_statement yield_statement"
     " delete_statement echo_statement"
 )
-_RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
 _RUBY_PLACES = frozenset({"body_statement", "then", "else", "block_body", "do"})
 _RUBY_KEPT = re.compile(r"(raise|attr_\w+|require\w*|include|extend|private|public|protected|module_function|super)\b")
 _KEPT = re.compile(r"(super|this)\s*\(|parent::__construct|await import\(")
@@ -47,13 +56,13 @@ _NO_VALUE = words(
 def statement_edits(place: EditScope) -> Iterator[Edit]:
     """Yield the statements of a place, each damaged; outside of functions only calls are left out."""
     for node in place.nodes:
-        if node.type in _RAISES:
+        if node.type in RAISES:
             yield from _raises(place, node)
         elif place.language is Language.RUBY:
             yield from _ruby(place, node)
         elif node.type in _STATEMENTS:
             yield from _left_out(place, node)
-        if place.function is not None:
+        if isinstance(place, FunctionScope):
             yield from _assigned(place, node)
 
 
@@ -72,10 +81,10 @@ def _has_effect(place: EditScope, node: Node, inner: Node) -> bool:
     text = place.text(node)
     if node.type == "assignment_statement" or (node.type == "expression_statement" and inner.type in _WRITES):
         written = node if node.type == "assignment_statement" else inner
-        return place.function is not None and _is_to_member(written)
+        return isinstance(place, FunctionScope) and _is_to_member(written)
     if node.type == "expression_statement" and inner.type not in _CALLS and "yield" not in inner.type:
         return False
-    if place.function is None and (place.language in TYPED or re.match(r"(require|import)\b", text)):
+    if not isinstance(place, FunctionScope) and (place.language in TYPED or re.match(r"(require|import)\b", text)):
         return False
     return _KEPT.match(text) is None
 
@@ -115,13 +124,13 @@ def _raises(place: EditScope, node: Node) -> Iterator[Edit]:
         return
     told = f"`{shown(text.rstrip(';'), 54)}` was left out"
     if place.language is Language.PYTHON:
-        yield Edit(DamageKind.DROP, node.start_byte, node.end_byte, "pass", told, node.start_point[0] + 1)
+        yield Edit(DamageKind.DROP, node.start_byte, node.end_byte, "pass", told, line_of(node))
     elif parent_of(node) == "expression_statement" and node.parent is not None:
         outer = node.parent
-        yield Edit(DamageKind.DROP, outer.start_byte, outer.end_byte, ";", told, node.start_point[0] + 1)
+        yield Edit(DamageKind.DROP, outer.start_byte, outer.end_byte, ";", told, line_of(node))
     elif node.type == "throw_statement":
         by = ";" if place.language in SCRIPTS else f"if (false) {{ {text} }}"
-        yield Edit(DamageKind.DROP, node.start_byte, node.end_byte, by, told, node.start_point[0] + 1)
+        yield Edit(DamageKind.DROP, node.start_byte, node.end_byte, by, told, line_of(node))
     yield from _another_exception(place, node)
 
 
@@ -156,7 +165,7 @@ def _ruby(place: EditScope, node: Node) -> Iterator[Edit]:
             edit = place.replace(DamageKind.LIKE, first, "IOError")
             yield Edit(DamageKind.LIKE, edit.start, edit.end, "IOError", edit.what, edit.line)
         return
-    if place.function is None or parent_of(node) not in _RUBY_PLACES:
+    if not isinstance(place, FunctionScope) or parent_of(node) not in _RUBY_PLACES:
         return
     appends = node.type == "binary" and "<<" in {each.type for each in node.children}
     writes = node.type == "assignment" and _is_to_member(node)
@@ -221,8 +230,7 @@ def _value_of(place: EditScope, node: Node) -> Node | None:
 
 def _another_value(place: EditScope, node: Node, value: Node) -> str | None:
     """Return the replacing value: of the same visible sort, else nothing; None for constants, damaged elsewhere."""
-    kinds = NODE_TYPES[place.language]
-    sort = sort_of(place.source, value)
+    kinds, sort = place.kinds, sort_of(place.source, value)
     if value.type in kinds.strings | kinds.integers | kinds.floats or is_nothing(place.source, value):
         return None
     if sort == "bool":

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tree_sitter import Node
-
 from worker_agent.tdd.damage.code_bodies import body_statements, is_unfinished
 from worker_agent.tdd.damage.code_candidates import quiet_possible
 from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import SCRIPTS, EditScope, named
+from worker_agent.tdd.damage.code_edits import SCRIPTS, FunctionScope, enclosing, named
 from worker_agent.tdd.damage.code_returns import is_nothing
 from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, RETURNS, words
@@ -27,7 +25,7 @@ _OVERRIDES = re.compile(r"@Override|@override|\boverride\b|\bvirtual\b|\bdefault
 _NO_OPERATION = re.compile(
     r"_*no_?op\w*|_*(close|flush|dispose|__exit__|__enter__|__aexit__|__init__|__del__|setUp)$", re.IGNORECASE
 )
-_HERITAGE = frozenset({"class_heritage", "base_clause", "base_list", "class_interface_clause"})
+_HERITAGE = words("class_heritage base_clause base_list class_interface_clause")
 _AROUND = RETURNS | words("expression_statement reference_expression unary_expression parenthesized_expression")
 _MEMBERS = words(
     "field_expression member_expression selector_expression attribute field_access member_access_expression"
@@ -44,7 +42,7 @@ def stubs(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ..
     may be empty (overriding, local, callbacks) count only if no other changed function does anything.
     """
     found = changes(base, head)
-    empty = [(change, function) for change in found for function in change.functions if _is_empty(change, function)]
+    empty = [(change, place.function) for change in found for place in change.scopes if _is_empty(change, place)]
     if not empty:
         return ()
     hollow = {(change.path, function.name) for change, function in empty}
@@ -64,17 +62,15 @@ def stubs(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ..
     )
 
 
-def _is_empty(change: FileChange, function: Function) -> bool:
-    source = change.source
-    if source is None or function.nested:
+def _is_empty(change: FileChange, place: FunctionScope) -> bool:
+    if place.nested:
         return False
-    place = EditScope(source, function.node, function.nested, function, change.lines)
     if is_unfinished(place) or _returns_nothing(place):
         return True
-    return not (_returns_a_member(place) or quiet_possible(change, function))
+    return not (_returns_a_member(place) or quiet_possible(change, place.function))
 
 
-def _returns_a_member(place: EditScope) -> bool:
+def _returns_a_member(place: FunctionScope) -> bool:
     """Return whether a function only returns a member of its object, so that no other value of its type is known."""
     statements = body_statements(place)
     if len(statements) != 1:
@@ -85,7 +81,7 @@ def _returns_a_member(place: EditScope) -> bool:
     return value.type in _MEMBERS and bool(_OWN.match(place.text(value)))
 
 
-def _returns_nothing(place: EditScope) -> bool:
+def _returns_nothing(place: FunctionScope) -> bool:
     statements = body_statements(place)
     if len(statements) != 1:
         return False
@@ -98,7 +94,7 @@ def _returns_nothing(place: EditScope) -> bool:
 def _is_abstract(change: FileChange, function: Function, found: tuple[FileChange, ...]) -> bool:
     """Return whether a function is only a declaration for others: by its class, or because its class is inherited."""
     source = change.source
-    owner = _owner(function.node)
+    owner = enclosing(function.node, _CLASSES)
     if source is None or owner is None:
         return False
     if owner.type in ("trait_item", "interface_declaration", "trait_declaration"):
@@ -110,7 +106,7 @@ def _is_abstract(change: FileChange, function: Function, found: tuple[FileChange
         return True
     name = re.escape(function.owner.rpartition(".")[2])
     inherited = re.compile(rf"class\s+\w+\s*(\([^)]*\b{name}\b|<\s*{name}\b|[^{{]*extends\s+{name}\b)")
-    return bool(name) and any(inherited.search(each.head.decode("utf-8", "replace")) for each in found)
+    return bool(name) and any(inherited.search(each.text) for each in found)
 
 
 def _may_be_empty(change: FileChange, function: Function) -> bool:
@@ -133,10 +129,7 @@ def _is_constructor(function: Function) -> bool:
 
 def _is_local(source: Source, function: Function) -> bool:
     """Return whether a function is defined inside another one."""
-    above = function.node.parent
-    while above is not None and above.type not in NODE_TYPES[source.language].functions:
-        above = above.parent
-    return above is not None
+    return enclosing(function.node, NODE_TYPES[source.language].functions) is not None
 
 
 def is_prescribed(source: Source, function: Function) -> bool:
@@ -155,20 +148,10 @@ def _is_callback(source: Source, function: Function) -> bool:
 
 
 def _inherits(source: Source, function: Function) -> bool:
-    owner = _owner(function.node)
+    owner = enclosing(function.node, _CLASSES)
     if owner is None:
         return False
     fields = ("superclasses", "superclass", "interfaces", "trait")
     if any(owner.child_by_field_name(name) is not None for name in fields):
         return True
-    return any(
-        child.type in ("class_heritage", "base_clause", "base_list", "class_interface_clause")
-        for child in owner.children
-    )
-
-
-def _owner(node: Node) -> Node | None:
-    above = node.parent
-    while above is not None and above.type not in _CLASSES:
-        above = above.parent
-    return above
+    return any(child.type in _HERITAGE for child in owner.children)

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.syntax.functions import Function, functions
+from worker_agent.tdd.damage.code_changes import changes, joined
+from worker_agent.tdd.damage.code_edits import enclosing, parent_of
+from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
-from worker_agent.tdd.syntax.source import Language, Source, parse, walk
+from worker_agent.tdd.syntax.source import Language, Source, walk
 
 KEPT = "{}::{}: it keeps `{}`, and nothing reads it, neither code nor a test"
 LOCAL = "{}::{}: it works out `{}`, and does nothing with it"
@@ -42,15 +43,13 @@ def unread(base: Mapping[str, bytes], head: Mapping[str, bytes], beside: Iterabl
     Classes that inherit are left out, and those with a decorator: other code may read their members.
     """
     texts = [content.decode("utf-8", "replace") for content in (*head.values(), *beside)]
-    known = "\n".join(content.decode("utf-8", "replace") for content in base.values())
+    known = joined(base)
     found: dict[str, None] = {}
     for change in changes(base, head):
-        source = change.source
-        if source is None or _WHOLE.search(change.head.decode("utf-8", "replace")):
-            continue
-        for function in _new(change):
-            for name in _kept(source, function):
-                if not _member(name).search(known) and not any(_is_read(name, text) for text in texts):
+        for place in change.new_scopes if not _WHOLE.search(change.text) else ():
+            source, function = place.source, place.function
+            for name in _private_members(source, function):
+                if not _pattern_of_member(name).search(known) and not any(_is_read(name, text) for text in texts):
                     found[KEPT.format(change.path, function.owner or function.name, name)] = None
             names = _unused_locals(source, function)
             found |= dict.fromkeys(LOCAL.format(change.path, function.name, name) for name in names)
@@ -59,16 +58,11 @@ def unread(base: Mapping[str, bytes], head: Mapping[str, bytes], beside: Iterabl
     return tuple(found)
 
 
-def _new(change: FileChange) -> Iterator[Function]:
-    before = parse(change.path, change.base) if change.base is not None else None
-    old = {function.name for function in functions(before)} if before is not None else set()
-    yield from (function for function in change.functions if function.name not in old)
-
-
-def _kept(source: Source, function: Function) -> Iterator[str]:
+def _private_members(source: Source, function: Function) -> Iterator[str]:
     """Yield the members of its own object that a method binds, if they are private to the class."""
-    owner = _class_of(function.node, NODE_TYPES[source.language].classes)
-    if owner is not None and (_is_decorated(owner) or any(child.type in _INHERITS for child in owner.children)):
+    owner = enclosing(function.node, NODE_TYPES[source.language].classes)
+    inherits = owner is not None and any(child.type in _INHERITS for child in owner.children)
+    if inherits or (owner is not None and parent_of(owner) == "decorated_definition"):
         return
     receiver = re.match(r"func \((\w+) ", source.text(function.node))
     objects = {receiver[1]} if receiver is not None else _OBJECTS
@@ -116,7 +110,7 @@ def _targets(node: Node) -> Iterator[Node]:
                     yield target
 
 
-def _member(name: str) -> re.Pattern[str]:
+def _pattern_of_member(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?:\.|->|@|#|['\":]){re.escape(name)}\b")
 
 
@@ -124,15 +118,4 @@ def _is_read(name: str, text: str) -> bool:
     """Return whether a text reads the name as a member, or in quotation marks, and does not only bind it."""
     bare = re.sub(rf"(?:\.|->|@){re.escape(name)}\s*(?::[^=\n]+)?=(?![=~>])", " ", text)
     taken = re.search(rf"\{{[^{{}}]*\b{re.escape(name)}\b[^{{}}]*\}}\s*=", bare)
-    return taken is not None or _member(name).search(bare) is not None
-
-
-def _is_decorated(owner: Node) -> bool:
-    return owner.parent is not None and owner.parent.type == "decorated_definition"
-
-
-def _class_of(node: Node, classes: frozenset[str]) -> Node | None:
-    above = node.parent
-    while above is not None and above.type not in classes:
-        above = above.parent
-    return above
+    return taken is not None or _pattern_of_member(name).search(bare) is not None

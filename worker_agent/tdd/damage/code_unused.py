@@ -9,13 +9,11 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_bodies import is_unfinished
 from worker_agent.tdd.damage.code_changes import changes
-from worker_agent.tdd.damage.code_edits import EditScope, named
+from worker_agent.tdd.damage.code_edits import PARAMETER_LISTS, FunctionScope, named
 from worker_agent.tdd.damage.code_stubs import is_prescribed
-from worker_agent.tdd.syntax.functions import Function, functions
-from worker_agent.tdd.syntax.source import Source, parse, walk
+from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.syntax.source import Source, walk
 
-_LISTS = frozenset({"parameters", "formal_parameters", "parameter_list", "method_parameters"})
-_DECORATED = frozenset({"decorated_definition"})
 _SPECIAL = re.compile(r"__\w+__|constructor|initialize")
 
 UNUSED = "{}::{}: its parameter `{}` has no effect: nothing reads it"
@@ -29,11 +27,10 @@ def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, .
     """
     found = []
     for change in changes(base, head):
-        before = parse(change.path, change.base) if change.base is not None else None
-        old = {function.name for function in functions(before)} if before is not None else set()
-        for function in change.functions:
-            if change.source is not None and function.name not in old and not _is_fixed(change.source, function):
-                names = (*_idle(change.source, function), *_taken_apart(change.source, function))
+        for place in change.new_scopes:
+            if not _is_fixed(place):
+                source, function = place.source, place.function
+                names = (*_idle(source, function), *_taken_apart(source, function))
                 found += [UNUSED.format(change.path, function.name, name) for name in names]
     return tuple(found)
 
@@ -41,27 +38,26 @@ def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, .
 def parameters(source: Source, function: Function) -> Iterator[str]:
     """Yield the names of the plain parameters of a function, without the object that it is called on."""
     listed = function.node.child_by_field_name("parameters")
-    for parameter in named(listed) if listed is not None and listed.type in _LISTS else ():
+    for parameter in named(listed) if listed is not None and listed.type in PARAMETER_LISTS else ():
         name = _name(source, parameter)
         if name is not None and name not in ("self", "cls", "this"):
             yield name
 
 
-def _is_fixed(source: Source, function: Function) -> bool:
-    above = function.node.parent
-    place = EditScope(source, function.node, function.nested, function)
+def _is_fixed(place: FunctionScope) -> bool:
+    above = place.node.parent
     return (
-        is_prescribed(source, function)
+        is_prescribed(place.source, place.function)
         or is_unfinished(place)
-        or bool(_SPECIAL.fullmatch(function.name.rpartition(".")[2]))
-        or (above is not None and above.type in _DECORATED)
+        or bool(_SPECIAL.fullmatch(place.function.name.rpartition(".")[2]))
+        or (above is not None and above.type == "decorated_definition")
     )
 
 
 def _idle(source: Source, function: Function) -> Iterator[str]:
     """Yield the last parameters, as far as none of them is read."""
     listed = function.node.child_by_field_name("parameters")
-    if listed is None or listed.type not in _LISTS or function.body is None:
+    if listed is None or listed.type not in PARAMETER_LISTS or function.body is None:
         return
     rest = source.content[listed.end_byte : function.node.end_byte].decode("utf-8", "replace")
     idle = []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from worker_agent.tdd.damage.code_bodies import is_unfinished
-from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import EditScope, shown
-from worker_agent.tdd.syntax.functions import Function, text_without
-from worker_agent.tdd.syntax.source import Source
+from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_edits import FunctionScope, shown
+from worker_agent.tdd.syntax.functions import text_without
 
 UNFINISHED = "{}::{}: it says that something is not implemented (`{}`)"
 
@@ -30,26 +29,18 @@ def unfinished(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[st
     A function is skipped if one of that name on the base says so, or if it holds nothing else: that is a stub, or
     others implement it.
     """
-    before = "\n".join(_tokens(change) for change in _of(base))
+    sources = [change.source for change in changes({}, base)]
+    before = "\n".join(text_without(source, source.root, ()) for source in sources if source is not None)
     found = []
     for change in changes(base, head):
-        for function in change.functions if change.source is not None else ():
-            seen = _seen(change.source, function) if change.source is not None else None
-            if seen is not None and seen not in before:
-                found.append(UNFINISHED.format(change.path, function.name, shown(seen, 50)))
+        for place in change.scopes:
+            missing = _missing_part(place)
+            if missing and missing not in before:
+                found.append(UNFINISHED.format(change.path, place.function.name, shown(missing, 50)))
     return tuple(found)
 
 
-def _seen(source: Source, function: Function) -> str | None:
-    if function.nested or is_unfinished(EditScope(source, function.node, function.nested, function)):
-        return None
-    seen = _LATER.search(function.text)
-    return seen[0].strip() if seen else None
-
-
-def _of(base: Mapping[str, bytes]) -> Iterator[FileChange]:
-    yield from changes({}, base)
-
-
-def _tokens(change: FileChange) -> str:
-    return text_without(change.source, change.source.root, ()) if change.source is not None else ""
+def _missing_part(place: FunctionScope) -> str:
+    """Return the words by which a function says that a part of it is missing; empty if it does not."""
+    match = None if place.nested or is_unfinished(place) else _LATER.search(place.function.text)
+    return match[0].strip() if match else ""
