@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_classes_calls import CallExpression, call_of, damaged
 from worker_agent.tdd.damage.expectations_edits import Check, Flow
-from worker_agent.tdd.damage.expectations_flow import Shapes, flow
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import child, field_text, statements
 
@@ -27,17 +26,22 @@ _ITEMS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class ClassReader:
-    """The reader of checks in one file; `methods` are the bodies of helpers by name."""
+class ClassReader(Reader):
+    """The reader of checks in one file."""
 
-    source: Source
-    methods: Mapping[str, Node]
-
-    @property
-    def shapes(self) -> Shapes:
-        """The types of nodes."""
-        return _SHAPES
+    shapes = Shapes(
+        conditions=frozenset({"if_statement"}),
+        loops=frozenset(
+            {"for_statement", "enhanced_for_statement", "foreach_statement", "while_statement", "do_statement"}
+        ),
+        tries=frozenset({"try_statement", "try_with_resources_statement"}),
+        functions=frozenset(
+            {"lambda_expression", "anonymous_function", "arrow_function", "local_function_statement", "class_body"}
+            | {"anonymous_function_creation_expression"}
+        ),
+        leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
+        plain=frozenset({"block", "compound_statement", "using_statement"}),
+    )
 
     def check(self, statement: Node) -> Check | None:
         """Return the check of a call, if it is an assertion."""
@@ -56,16 +60,13 @@ class ClassReader:
     def helper(self, statement: Node) -> Node | None:
         """Return the body of a method of this file that a statement calls."""
         call = self._call(statement)
-        return (
-            None
-            if call is None or call.owner not in {"", "$this", "self", "static", "this"}
-            else self.methods.get(call.name)
-        )
+        is_own = call is not None and call.owner in {"", "$this", "self", "static", "this"}
+        return self.functions.get(call.name) if call is not None and is_own else None
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
         """Yield the functions that a statement passes on, which may run."""
         for found in walk(statement):
-            body = child(found, "body") if found.type in _SHAPES.functions else None
+            body = child(found, "body") if found.type in self.shapes.functions else None
             if body is not None and body.type in {"block", "compound_statement"}:
                 yield body, False
 
@@ -79,12 +80,10 @@ class ClassReader:
             ends = body is not None and self._ends_in_failure(body)
             found = Flow([], [] if is_broad or ends else found.demoted())
             for handler in handlers:
-                inner = flow(self, handler.named_children[-1])
-                found.maybe += inner.demoted()
+                found.maybe += flow(self, handler.named_children[-1]).demoted()
         for clause in attempt.named_children:
             if clause.type == "finally_clause":
-                last = flow(self, clause.named_children[-1])
-                found = Flow(found.sure + last.sure, found.maybe + last.maybe)
+                found.add(flow(self, clause.named_children[-1]))
         return found
 
     def skips(self, block: Node) -> bool:
@@ -107,21 +106,6 @@ class ClassReader:
     def _ends_in_failure(self, body: Node) -> bool:
         listed = list(statements(body))
         return bool(listed) and bool(_ENDS.match(self.source.text(listed[-1])))
-
-
-_SHAPES = Shapes(
-    conditions=frozenset({"if_statement"}),
-    loops=frozenset(
-        {"for_statement", "enhanced_for_statement", "foreach_statement", "while_statement", "do_statement"}
-    ),
-    tries=frozenset({"try_statement", "try_with_resources_statement"}),
-    functions=frozenset(
-        {"lambda_expression", "anonymous_function", "arrow_function", "local_function_statement", "class_body"}
-        | {"anonymous_function_creation_expression"}
-    ),
-    leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
-    plain=frozenset({"block", "compound_statement", "using_statement"}),
-)
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> ClassReader:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, around, moved, over, word
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, around, both_ways, moved, over, word
 from worker_agent.tdd.syntax.source import Language, Source
 from worker_agent.tdd.syntax.units_found import child, statements
 
@@ -54,14 +54,13 @@ _CSHARP = {
     "BeTrue": "BeFalse",
     "BeNull": "NotBeNull",
 }
-_ONE_WAY = {"IsType": "IsNotType"}
 
 
-def _both(pairs: dict[str, str]) -> dict[str, str]:
-    return {**pairs, **{two: one for one, two in pairs.items()}}
-
-
-_OPPOSITES = {Language.JAVA: _both(_JAVA), Language.PHP: _both(_PHP), Language.CSHARP: _both(_CSHARP) | _ONE_WAY}
+_OPPOSITES = {
+    Language.JAVA: both_ways(_JAVA),
+    Language.PHP: both_ways(_PHP),
+    Language.CSHARP: both_ways(_CSHARP) | {"IsType": "IsNotType"},
+}
 _EQUAL = frozenset(
     [
         "assertEquals",

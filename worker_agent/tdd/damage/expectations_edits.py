@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -50,6 +50,16 @@ class Flow:
         """Return all its checks, as ones that may run."""
         return [check for group in self.sure for check in group] + self.maybe
 
+    def add(self, more: Flow) -> None:
+        """Append the checks of the next block."""
+        self.sure += more.sure
+        self.maybe += more.maybe
+
+
+def both_ways(pairs: Mapping[str, str]) -> dict[str, str]:
+    """Return the pairs in both directions: the opposite of each word."""
+    return {**pairs, **{opposite: name for name, opposite in pairs.items()}}
+
 
 def word(source: Source, node: Node) -> str:
     """Return a short word that no project contains; the same for the same place, so that runs can be repeated."""
@@ -88,8 +98,9 @@ def fits(edits: Iterable[Edit], others: Collection[Edit]) -> bool:
     return not any(_collide(edit, other) for edit in edits for other in others if edit != other)
 
 
-def _collide(one: Edit, two: Edit) -> bool:
-    return (one.start < two.end and two.start < one.end) or (one.start, one.end) == (two.start, two.end)
+def _collide(edit: Edit, other: Edit) -> bool:
+    overlap = edit.start < other.end and other.start < edit.end
+    return overlap or (edit.start, edit.end) == (other.start, other.end)
 
 
 def edited(content: bytes, edits: Iterable[Edit]) -> bytes:

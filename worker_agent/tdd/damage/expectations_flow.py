@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar
 
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_edits import Check, Flow, Group
+from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import child, statements
 
 _HELPER_DEPTH = 4
@@ -30,41 +32,41 @@ class Shapes:
     """Statements all of whose inner statements run: blocks, `with`, labels."""
 
 
-class Reader(Protocol):
-    """One language's knowledge of checks, for one file."""
+@dataclass(frozen=True)
+class Reader(ABC):
+    """One language's knowledge of checks, for one file; `functions` are the bodies of its helpers by name."""
 
-    @property
-    def shapes(self) -> Shapes:
-        """The types of nodes."""
-        ...
+    shapes: ClassVar[Shapes]
+    source: Source
+    functions: Mapping[str, Node]
 
+    @abstractmethod
     def check(self, statement: Node) -> Check | None:
         """Return the check of a statement, if it is one."""
-        ...
 
-    def loops_surely(self, loop: Node) -> bool:
-        """Return whether a loop runs at least once."""
-        ...
-
+    @abstractmethod
     def helper(self, statement: Node) -> Node | None:
         """Return the body of the helper of the same file that a statement calls."""
-        ...
 
+    @abstractmethod
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
         """Yield the bodies of functions that a statement passes on, each with True if it surely runs."""
-        ...
 
-    def handled(self, attempt: Node) -> Flow:
-        """Return the checks of a `try` with its handlers."""
-        ...
-
+    @abstractmethod
     def skips(self, block: Node) -> bool:
         """Return whether a block ends the test as skipped or failed, so that nothing in it counts."""
-        ...
 
+    @abstractmethod
     def shelters(self, statement: Node) -> bool:
         """Return whether failures within a statement are caught or expected, so that nothing there may be damaged."""
-        ...
+
+    def loops_surely(self, loop: Node) -> bool:
+        """Return whether a loop runs at least once; False for languages whose loops are calls."""
+        return False
+
+    def handled(self, attempt: Node) -> Flow:
+        """Return the checks of a `try` with its handlers; none for languages without it."""
+        return Flow()
 
 
 def flow(reader: Reader, block: Node, entered: frozenset[int] = frozenset()) -> Flow:
@@ -92,18 +94,13 @@ def _run(reader: Reader, listed: Sequence[Node], entered: frozenset[int]) -> Flo
                 found.maybe += rest.demoted()
             return found
         if statement.type in reader.shapes.leaves:
-            _add(found, _statement(reader, statement, entered))
+            found.add(_statement(reader, statement, entered))
             return found
-        _add(found, _statement(reader, statement, entered))
+        found.add(_statement(reader, statement, entered))
         if _may_leave(reader, statement) and statement.type not in reader.shapes.functions:
             found.maybe += _run(reader, listed[position + 1 :], entered).demoted()
             return found
     return found
-
-
-def _add(found: Flow, more: Flow) -> None:
-    found.sure += more.sure
-    found.maybe += more.maybe
 
 
 def _statement(reader: Reader, statement: Node, entered: frozenset[int]) -> Flow:
@@ -134,10 +131,10 @@ def _called(reader: Reader, statement: Node, entered: frozenset[int]) -> Flow:
     found = Flow()
     helper = reader.helper(statement)
     if helper is not None and helper.start_byte not in entered and len(entered) < _HELPER_DEPTH:
-        _add(found, flow(reader, helper, entered | {helper.start_byte}))
+        found.add(flow(reader, helper, entered | {helper.start_byte}))
     for body, is_sure in reader.callbacks(statement):
         inner = flow(reader, body, entered)
-        _add(found, inner if is_sure else Flow([], inner.demoted()))
+        found.add(inner if is_sure else Flow([], inner.demoted()))
     return found
 
 
@@ -175,16 +172,24 @@ def branches_of(reader: Reader, condition: Node) -> tuple[list[Node], bool]:
 
 def _may_leave(reader: Reader, statement: Node) -> bool:
     """Return whether a statement may end the block around it; nested functions cannot."""
-    return any(True for _ in _leaving(reader, statement))
-
-
-def _leaving(reader: Reader, statement: Node) -> Iterator[Node]:
     pending = [(statement, False)]
     while pending:
         found, is_looped = pending.pop()
         if found.type in reader.shapes.functions:
             continue
         if found.type in reader.shapes.leaves and not (is_looped and not found.type.startswith("return")):
-            yield found
+            return True
         is_looped = is_looped or found.type in reader.shapes.loops
         pending.extend((inner, is_looped) for inner in found.named_children)
+    return False
+
+
+def outermost(statement: Node, types: Collection[str]) -> Iterator[Node]:
+    """Yield the nodes of these types within a statement, without those within them."""
+    pending = [statement]
+    while pending:
+        found = pending.pop()
+        if found.type in types:
+            yield found
+        else:
+            pending.extend(reversed(found.named_children))

@@ -3,47 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, after, around, moved, over, word
-from worker_agent.tdd.damage.expectations_flow import Shapes
+from worker_agent.tdd.damage.expectations_edits import Check, Edits, after, around, both_ways, moved, over, word
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, outermost
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
 
 _REPORTS = re.compile(r"\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)$|panic$")
-_PAIRS = {
-    "Equal": "NotEqual",
-    "True": "False",
-    "Nil": "NotNil",
-    "NoError": "Error",
-    "Empty": "NotEmpty",
-    "Contains": "NotContains",
-    "Zero": "NotZero",
-    "Same": "NotSame",
-    "Panics": "NotPanics",
-    "Regexp": "NotRegexp",
-    "ElementsMatch": "NotElementsMatch",
-    "ErrorIs": "NotErrorIs",
-}
-_OPPOSITES = {**_PAIRS, **{two: one for one, two in _PAIRS.items()}}
+_OPPOSITES = both_ways(
+    {
+        "Equal": "NotEqual",
+        "True": "False",
+        "Nil": "NotNil",
+        "NoError": "Error",
+        "Empty": "NotEmpty",
+        "Contains": "NotContains",
+        "Zero": "NotZero",
+        "Same": "NotSame",
+        "Panics": "NotPanics",
+        "Regexp": "NotRegexp",
+        "ElementsMatch": "NotElementsMatch",
+        "ErrorIs": "NotErrorIs",
+    }
+)
 _OWNERS = re.compile(r"(?:assert|require|\w*[sS]uite|s|a|r|is)(?:\.Assert\(\)|\.Require\(\))?$")
 _LOOSE = re.compile(r"\|\||!=|<|>|^!")
 
 
-@dataclass(frozen=True)
-class GoReader:
-    """The reader of checks in one file; `functions` are the bodies of its helpers by name."""
+class GoReader(Reader):
+    """The reader of checks in one file."""
 
-    source: Source
-    functions: Mapping[str, Node]
-
-    @property
-    def shapes(self) -> Shapes:
-        """The types of nodes."""
-        return _SHAPES
+    shapes = Shapes(
+        conditions=frozenset({"if_statement"}),
+        loops=frozenset({"for_statement"}),
+        tries=frozenset(),
+        functions=frozenset({"func_literal"}),
+        leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
+        plain=frozenset({"block", "statement_list"}),
+    )
 
     def check(self, statement: Node) -> Check | None:
         """Return the check of a condition that only leads to a report, or of an assertion."""
@@ -71,14 +71,10 @@ class GoReader:
         """Yield the functions passed to `t.Run`, which surely run."""
         call = self._call(statement)
         is_run = call is not None and field_text(self.source, call, "function").endswith(".Run")
-        for found in _outer_literals(statement):
+        for found in outermost(statement, {"func_literal"}):
             body = child(found, "body")
             if body is not None:
                 yield body, is_run
-
-    def handled(self, attempt: Node) -> Flow:
-        """Return no checks: Go has no `try`."""
-        return Flow()
 
     def skips(self, block: Node) -> bool:
         """Return whether a block ends the test as skipped or failed."""
@@ -146,10 +142,7 @@ class GoReader:
         while scope is not None:
             for found in scope.children if scope.type in {"statement_list", "source_file"} else ():
                 for declared in (found, *found.named_children):
-                    is_it = (
-                        field_text(self.source, declared, "left") == name
-                        or field_text(self.source, declared, "name") == name
-                    )
+                    is_it = name in {field_text(self.source, declared, field) for field in ("left", "name")}
                     value = child(declared, "right") or child(declared, "value")
                     if is_it and value is not None and declared.type != "assignment_statement":
                         return _is_filled(value.named_children[0] if value.named_children else value)
@@ -172,26 +165,6 @@ def changed(source: Source, node: Node) -> Edits:
 def _is_filled(value: Node) -> bool:
     body = child(value, "body") if value.type == "composite_literal" else None
     return body is not None and any(True for _ in statements(body))
-
-
-def _outer_literals(statement: Node) -> Iterator[Node]:
-    pending = [statement]
-    while pending:
-        found = pending.pop()
-        if found.type == "func_literal":
-            yield found
-        else:
-            pending.extend(reversed(found.named_children))
-
-
-_SHAPES = Shapes(
-    conditions=frozenset({"if_statement"}),
-    loops=frozenset({"for_statement"}),
-    tries=frozenset(),
-    functions=frozenset({"func_literal"}),
-    leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
-    plain=frozenset({"block", "statement_list"}),
-)
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> GoReader:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, after, before, word
-from worker_agent.tdd.damage.expectations_flow import Shapes, flow
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow, outermost
 from worker_agent.tdd.damage.expectations_javascript_assert import asserted
 from worker_agent.tdd.damage.expectations_javascript_expect import expected
 from worker_agent.tdd.syntax.source import Source, walk
@@ -22,17 +22,18 @@ _THROWS = re.compile(r"(?:expect|assert)\.(?:fail|unreachable)|(?:\w+\.)?fail\(|
 
 
 @dataclass(frozen=True)
-class JavaScriptReader:
-    """The reader of checks in one file; `functions` are the bodies of helpers by name, `constants` values by name."""
+class JavaScriptReader(Reader):
+    """The reader of checks in one file; `constants` are values by name."""
 
-    source: Source
-    functions: Mapping[str, Node]
+    shapes = Shapes(
+        conditions=frozenset({"if_statement"}),
+        loops=frozenset({"for_in_statement", "for_statement", "while_statement", "do_statement"}),
+        tries=frozenset({"try_statement"}),
+        functions=_FUNCTIONS | {"class_declaration", "method_definition", "generator_function_declaration"},
+        leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
+        plain=frozenset({"statement_block", "else_clause"}),
+    )
     constants: Mapping[str, Node]
-
-    @property
-    def shapes(self) -> Shapes:
-        """The types of nodes."""
-        return _SHAPES
 
     def check(self, statement: Node) -> Check | None:
         """Return the check of a statement, or of the expression that a short function consists of."""
@@ -64,7 +65,7 @@ class JavaScriptReader:
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
         """Yield bodies of functions passed to calls; those for elements of a literal array surely run."""
         expression, is_settled = _expression(statement)
-        for found in _outer_functions(statement):
+        for found in (inner for part in statement.named_children for inner in outermost(part, _FUNCTIONS)):
             body = child(found, "body")
             if body is None:
                 continue
@@ -85,8 +86,7 @@ class JavaScriptReader:
             found = inner if ends and listed[-1].type == "throw_statement" else Flow([], inner.demoted())
         closing = child(last, "body")
         if closing is not None:
-            more = flow(self, closing)
-            found = Flow(found.sure + more.sure, found.maybe + more.maybe)
+            found.add(flow(self, closing))
         return found
 
     def skips(self, block: Node) -> bool:
@@ -139,16 +139,6 @@ class JavaScriptReader:
         return False
 
 
-_SHAPES = Shapes(
-    conditions=frozenset({"if_statement"}),
-    loops=frozenset({"for_in_statement", "for_statement", "while_statement", "do_statement"}),
-    tries=frozenset({"try_statement"}),
-    functions=_FUNCTIONS | {"class_declaration", "method_definition", "generator_function_declaration"},
-    leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
-    plain=frozenset({"statement_block", "else_clause"}),
-)
-
-
 def reader_of(source: Source, tests: frozenset[int]) -> JavaScriptReader:
     """Return the reader of a file; a name that is defined twice is not followed."""
     functions: dict[str, Node] = {}
@@ -185,14 +175,3 @@ def _expression(statement: Node) -> tuple[Node | None, bool]:
 
 def _is_async(function: Node) -> bool:
     return any(found.type == "async" for found in function.children)
-
-
-def _outer_functions(statement: Node) -> Iterator[Node]:
-    """Yield functions written within a statement, without those within them."""
-    pending = [statement]
-    while pending:
-        found = pending.pop()
-        if found.type in _FUNCTIONS and found is not statement:
-            yield found
-        else:
-            pending.extend(reversed(found.named_children))

@@ -6,21 +6,22 @@ import re
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edits, after, around, over
+from worker_agent.tdd.damage.expectations_edits import Check, Edits, after, around, both_ways, over
 from worker_agent.tdd.damage.expectations_javascript_values import NEVER, changed, other
 from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text
 
-_PAIRS = {
-    "equal": "notEqual",
-    "deepEqual": "notDeepEqual",
-    "strictEqual": "notStrictEqual",
-    "deepStrictEqual": "notDeepStrictEqual",
-    "match": "doesNotMatch",
-    "throws": "doesNotThrow",
-    "rejects": "doesNotReject",
-}
-_OPPOSITES = {**_PAIRS, **{two: one for one, two in _PAIRS.items()}}
+_OPPOSITES = both_ways(
+    {
+        "equal": "notEqual",
+        "deepEqual": "notDeepEqual",
+        "strictEqual": "notStrictEqual",
+        "deepStrictEqual": "notDeepStrictEqual",
+        "match": "doesNotMatch",
+        "throws": "doesNotThrow",
+        "rejects": "doesNotReject",
+    }
+)
 
 _TRUE = frozenset({"ok", "truthy", "true", "isTrue", "isOk", "assert"})
 _FALSE = frozenset({"notOk", "falsy", "false", "isFalse", "isNotOk"})

@@ -44,7 +44,6 @@ _LITERAL = _EQUAL | frozenset(
 )
 _THROWING = frozenset(["toThrow", "toThrowError", "throw", "throws", "Throw", "rejectedWith"])
 _PROMISED = frozenset({"resolves", "rejects", "eventually", "rejectedWith", "rejected", "fulfilled", "become"})
-_UNTOLD = frozenset({"assertions", "hasAssertions", "extend", "unreachable", "fail", "addSnapshotSerializer"})
 _LOOSE = frozenset({"not", "or", "above", "below", "least", "most", "oneOf", "any"})
 
 

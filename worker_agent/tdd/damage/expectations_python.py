@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, after, around, before, over, word
-from worker_agent.tdd.damage.expectations_flow import Shapes, flow
-from worker_agent.tdd.damage.expectations_python_statements import (
-    call_of,
-    context_calls,
-    contexts,
-    is_broad,
-    local_name,
-    stands_alone,
-)
+from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, after, around, before, both_ways, over, word
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
 from worker_agent.tdd.damage.expectations_python_values import changed, is_filled, literal_of
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
 from worker_agent.tdd.syntax.units_python import called, decorators, definition_of
 
-_PAIRS = {
-    "assertEqual": "assertNotEqual",
-    "assertTrue": "assertFalse",
-    "assertIs": "assertIsNot",
-    "assertIn": "assertNotIn",
-    "assertIsNone": "assertIsNotNone",
-    "assertIsInstance": "assertNotIsInstance",
-    "assertAlmostEqual": "assertNotAlmostEqual",
-    "assertRegex": "assertNotRegex",
-    "assertGreater": "assertLessEqual",
-    "assertGreaterEqual": "assertLess",
-    "assert_called": "assert_not_called",
-}
-_OPPOSITES = {**_PAIRS, **{two: one for one, two in _PAIRS.items()}}
+_OPPOSITES = both_ways(
+    {
+        "assertEqual": "assertNotEqual",
+        "assertTrue": "assertFalse",
+        "assertIs": "assertIsNot",
+        "assertIn": "assertNotIn",
+        "assertIsNone": "assertIsNotNone",
+        "assertIsInstance": "assertNotIsInstance",
+        "assertAlmostEqual": "assertNotAlmostEqual",
+        "assertRegex": "assertNotRegex",
+        "assertGreater": "assertLessEqual",
+        "assertGreaterEqual": "assertLess",
+        "assert_called": "assert_not_called",
+    }
+)
 
 _EQUAL = re.compile(r"assert(?:Equals?|(?:List|Tuple|Dict|Set|Sequence|MultiLine|Count|AlmostEqual|Almost)\w*|Is)$")
 _FIRST = frozenset({"assertIn"})
@@ -51,20 +44,22 @@ _MAY_RAISE = re.compile(r"rais|expect|error|exc|fail|warn|suppress", re.IGNORECA
 _ENDS = re.compile(r"(?:.*\.)?fail\(|assert False\b|raise AssertionError|assert 0\b")
 _SKIPPING = re.compile(r"(?:\w+\.)?(?:skip|skipTest|xfail|importorskip|fail)\(|raise\b|assert (?:False|0)\b")
 _NEVER = '"(?!)"'
+_BROAD = re.compile(r"\b(?:Exception|BaseException|AssertionError)\b")
 
 
 @dataclass(frozen=True)
-class PythonReader:
-    """The reader of checks in one file; `functions` are bodies of helpers by name, methods with a dot before."""
+class PythonReader(Reader):
+    """The reader of checks in one file: `functions` has methods with a dot before, `constants` are values by name."""
 
-    source: Source
-    functions: Mapping[str, Node]
+    shapes = Shapes(
+        conditions=frozenset({"if_statement"}),
+        loops=frozenset({"for_statement", "while_statement"}),
+        tries=frozenset({"try_statement"}),
+        functions=frozenset({"function_definition", "lambda", "class_definition"}),
+        leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
+        plain=frozenset({"block", "with_statement"}),
+    )
     constants: Mapping[str, Node]
-
-    @property
-    def shapes(self) -> Shapes:
-        """The types of nodes."""
-        return _SHAPES
 
     def check(self, statement: Node) -> Check | None:
         """Return the check of a statement, if it is one."""
@@ -72,7 +67,7 @@ class PythonReader:
             return self._assert(statement)
         if statement.type == "with_statement":
             return self._context(statement)
-        call = call_of(statement)
+        call = _call_of(statement)
         return None if call is None else self._call(statement, call)
 
     def loops_surely(self, loop: Node) -> bool:
@@ -82,10 +77,10 @@ class PythonReader:
 
     def helper(self, statement: Node) -> Node | None:
         """Return the body of a function of this file, or method of its classes, that a statement calls."""
-        call = call_of(statement)
+        call = _call_of(statement)
         if call is None:
             return None
-        body = self.functions.get(local_name(called(self.source, call)))
+        body = self.functions.get(_local_name(called(self.source, call)))
         is_generator = body is not None and any(found.type == "yield" for found in walk(body))
         return None if is_generator else body
 
@@ -101,7 +96,7 @@ class PythonReader:
         body = child(attempt, "body")
         found = flow(self, body) if body is not None else Flow()
         if handlers:
-            any_broad = any(is_broad(self.source, handler) for handler in handlers)
+            any_broad = any(_is_broad(self.source, handler) for handler in handlers)
             ends = body is not None and bool(_ENDS.match(self.source.text(list(statements(body))[-1])))
             found = Flow([], [] if any_broad or ends else found.demoted())
             for handler in handlers:
@@ -111,9 +106,7 @@ class PythonReader:
                 found.maybe += inner.maybe if is_only else inner.demoted()
         for clause in attempt.named_children:
             if clause.type == "finally_clause":
-                last = flow(self, clause.named_children[-1])
-                found.sure += last.sure
-                found.maybe += last.maybe
+                found.add(flow(self, clause.named_children[-1]))
         return found
 
     def skips(self, block: Node) -> bool:
@@ -124,9 +117,9 @@ class PythonReader:
         """Return whether the context of a statement expects a failure."""
         if statement.type != "with_statement":
             return False
-        if any(_SHELTERS.match(called(self.source, call)) for call in context_calls(statement)):
+        if any(_SHELTERS.match(called(self.source, call)) for call in _context_calls(statement)):
             return True
-        plain = [value for value in contexts(statement) if value.type != "call"]
+        plain = [value for value in _contexts(statement) if value.type != "call"]
         return any(_MAY_RAISE.search(self.source.text(value)) for value in plain)
 
     def _assert(self, statement: Node) -> Check:
@@ -134,7 +127,7 @@ class PythonReader:
         return Check(around(expression, "not (", ")"), literal_of(self.source, expression))
 
     def _context(self, statement: Node) -> Check | None:
-        for call in context_calls(statement):
+        for call in _context_calls(statement):
             exception = self._exception(call, is_context=True)
             if exception:
                 return Check((), (), exception)
@@ -145,7 +138,7 @@ class PythonReader:
         if name in _RAISING or name in _RAISING_REGEX or name in _CONTEXTS:
             exception = self._exception(call, is_context=False)
             return Check((), (), exception) if exception else None
-        if not re.match(r"_?assert", name) or local_name(called(self.source, call)) in self.functions:
+        if not re.match(r"_?assert", name) or _local_name(called(self.source, call)) in self.functions:
             return None
         negate = self._opposite(call, name) or self._wrapped(statement, call)
         literal = self._literal(call, name)
@@ -161,9 +154,9 @@ class PythonReader:
     def _wrapped(self, statement: Node, call: Node) -> Edits:
         """Return edits that require the call to fail; none if it calls functions of the file, damaged as well."""
         inner = [found for found in walk(call) if found.type == "call" and found is not call]
-        if any(local_name(called(self.source, found)) in self.functions for found in inner):
+        if any(_local_name(called(self.source, found)) in self.functions for found in inner):
             return ()
-        if statement.type != "expression_statement" or not stands_alone(self.source, statement):
+        if statement.type != "expression_statement" or not _stands_alone(self.source, statement):
             return ()
         return (before(statement, 'with __import__("unittest").TestCase().assertRaises(AssertionError): '),)
 
@@ -204,16 +197,6 @@ class PythonReader:
         return () if listed is None else (over(listed, f"(match={_NEVER})"),)
 
 
-_SHAPES = Shapes(
-    conditions=frozenset({"if_statement"}),
-    loops=frozenset({"for_statement", "while_statement"}),
-    tries=frozenset({"try_statement"}),
-    functions=frozenset({"function_definition", "lambda", "class_definition"}),
-    leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
-    plain=frozenset({"block", "with_statement"}),
-)
-
-
 def reader_of(source: Source, tests: frozenset[int]) -> PythonReader:
     """Return the reader of a file; functions that start at one of `tests` are no helpers."""
     functions: dict[str, Node] = {}
@@ -244,3 +227,52 @@ def _learn_function(source: Source, node: Node, functions: dict[str, Node], spoi
         spoiled.add(name)
     if body is not None:
         functions[name] = body
+
+
+def _local_name(name: str) -> str:
+    """Return a called name as the reader has it: `self.check` is `.check`."""
+    owner, _, last = name.rpartition(".")
+    return f".{last}" if owner in {"self", "cls"} else name
+
+
+def _call_of(statement: Node) -> Node | None:
+    """Return the call that is the statement, or whose result the statement keeps."""
+    found: Node | None = statement
+    if statement.type in {"expression_statement", "return_statement"}:
+        found = next(statements(statement), None)
+    if found is not None and found.type == "assignment":
+        found = child(found, "right")
+    if found is not None and found.type == "await":
+        found = next(statements(found), None)
+    return found if found is not None and found.type == "call" else None
+
+
+def _context_calls(statement: Node) -> Iterator[Node]:
+    """Yield the calls that are _contexts of a `with`."""
+    return (value for value in _contexts(statement) if value.type == "call")
+
+
+def _contexts(statement: Node) -> Iterator[Node]:
+    """Yield the _contexts of a `with`, without names and parentheses."""
+    clauses = [found for found in statement.named_children if found.type == "with_clause"]
+    for item in (found for clause in clauses for found in walk(clause) if found.type == "with_item"):
+        value = child(item, "value")
+        while value is not None and value.type in {"as_pattern", "parenthesized_expression", "tuple"}:
+            value = next(statements(value), None)
+        if value is not None:
+            yield value
+
+
+def _is_broad(source: Source, handler: Node) -> bool:
+    """Return whether a handler also catches the failure of a check."""
+    listed = list(statements(handler))
+    return len(listed) < 2 or any(_BROAD.search(source.text(found)) for found in listed[:-1])
+
+
+def _stands_alone(source: Source, statement: Node) -> bool:
+    """Return whether a statement is alone on its line, so that it may become a compound one."""
+    start = source.content.rfind(b"\n", 0, statement.start_byte) + 1
+    lead = source.content[start : statement.start_byte]
+    end = source.content.find(b"\n", statement.end_byte)
+    tail = source.content[statement.end_byte : end if end >= 0 else None]
+    return not lead.strip() and not tail.strip().startswith(b";")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, around, moved, over, word
-from worker_agent.tdd.damage.expectations_flow import Shapes, flow
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, around, both_ways, moved, over, word
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import child, field_text, statements
 from worker_agent.tdd.syntax.units_ruby import arguments_of, block_of
@@ -18,40 +17,41 @@ _TO = {"to": "not_to", "not_to": "to", "to_not": "to"}
 _SUBJECTS = frozenset({"expect", "is_expected"})
 _UNNEGATABLE = re.compile(r"(?:change|raise_error|output|yield_\w+|have_received|throw_symbol)\b")
 _EQUAL = frozenset({"eq", "eql", "be", "equal", "include", "start_with", "end_with", "match_array", "contain_exactly"})
-_ASSERTS = {
-    "assert_equal": "refute_equal",
-    "assert_nil": "refute_nil",
-    "assert_includes": "refute_includes",
-    "assert_match": "refute_match",
-    "assert_empty": "refute_empty",
-    "assert_same": "refute_same",
-    "assert_instance_of": "refute_instance_of",
-    "assert_kind_of": "refute_kind_of",
-    "assert_respond_to": "refute_respond_to",
-    "must_equal": "wont_equal",
-    "must_be_nil": "wont_be_nil",
-    "must_include": "wont_include",
-    "must_match": "wont_match",
-    "must_be_empty": "wont_be_empty",
-    "must_be_kind_of": "wont_be_kind_of",
-}
-_OPPOSITES = {**_ASSERTS, **{two: one for one, two in _ASSERTS.items()}}
+_OPPOSITES = both_ways(
+    {
+        "assert_equal": "refute_equal",
+        "assert_nil": "refute_nil",
+        "assert_includes": "refute_includes",
+        "assert_match": "refute_match",
+        "assert_empty": "refute_empty",
+        "assert_same": "refute_same",
+        "assert_instance_of": "refute_instance_of",
+        "assert_kind_of": "refute_kind_of",
+        "assert_respond_to": "refute_respond_to",
+        "must_equal": "wont_equal",
+        "must_be_nil": "wont_be_nil",
+        "must_include": "wont_include",
+        "must_match": "wont_match",
+        "must_be_empty": "wont_be_empty",
+        "must_be_kind_of": "wont_be_kind_of",
+    }
+)
 _RAISES = frozenset({"assert_raises", "assert_raises_with_message"})
 _NEVER = "ClosedQueueError"
 """An exception of Ruby that only a closed queue raises."""
 
 
-@dataclass(frozen=True)
-class RubyReader:
-    """The reader of checks in one file; `methods` are the bodies of helpers by name."""
+class RubyReader(Reader):
+    """The reader of checks in one file."""
 
-    source: Source
-    methods: Mapping[str, Node]
-
-    @property
-    def shapes(self) -> Shapes:
-        """The types of nodes."""
-        return _SHAPES
+    shapes = Shapes(
+        conditions=frozenset({"if", "unless"}),
+        loops=frozenset({"while", "until", "for", "if_modifier", "unless_modifier", "case"}),
+        tries=frozenset({"begin"}),
+        functions=frozenset({"method", "lambda", "class"}),
+        leaves=frozenset({"return", "break", "next"}),
+        plain=frozenset({"body_statement", "block_body", "then", "else"}),
+    )
 
     def check(self, statement: Node) -> Check | None:
         """Return the check of a call, if it is an expectation or assertion."""
@@ -63,15 +63,11 @@ class RubyReader:
             return self._expected(statement, receiver, name)
         return self._asserted(statement, name)
 
-    def loops_surely(self, loop: Node) -> bool:
-        """Return False: loops of Ruby are calls with blocks."""
-        return False
-
     def helper(self, statement: Node) -> Node | None:
         """Return the body of a method of this file that a statement calls."""
         if statement.type == "call" and child(statement, "receiver") is None:
-            return self.methods.get(field_text(self.source, statement, "method"))
-        return self.methods.get(self.source.text(statement)) if statement.type == "identifier" else None
+            return self.functions.get(field_text(self.source, statement, "method"))
+        return self.functions.get(self.source.text(statement)) if statement.type == "identifier" else None
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
         """Yield the blocks that may run; those of `each` on a literal list surely do."""
@@ -161,16 +157,6 @@ def changed(source: Source, node: Node) -> Edits:
             return next((edits for value in values if (edits := changed(source, value))), ())
         case _:
             return ()
-
-
-_SHAPES = Shapes(
-    conditions=frozenset({"if", "unless"}),
-    loops=frozenset({"while", "until", "for", "if_modifier", "unless_modifier", "case"}),
-    tries=frozenset({"begin"}),
-    functions=frozenset({"method", "lambda", "class"}),
-    leaves=frozenset({"return", "break", "next"}),
-    plain=frozenset({"body_statement", "block_body", "then", "else"}),
-)
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> RubyReader:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, moved, over, word
-from worker_agent.tdd.damage.expectations_flow import Shapes
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, moved, over, word
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import child, field_text, statements
 
@@ -25,17 +24,17 @@ _SMALL = 100
 """Numbers below this are moved by one: a larger step may not fit into a byte, which does not compile."""
 
 
-@dataclass(frozen=True)
-class RustReader:
-    """The reader of checks in one file; `functions` are the bodies of its helpers by name."""
+class RustReader(Reader):
+    """The reader of checks in one file."""
 
-    source: Source
-    functions: Mapping[str, Node]
-
-    @property
-    def shapes(self) -> Shapes:
-        """The types of nodes."""
-        return _SHAPES
+    shapes = Shapes(
+        conditions=frozenset({"if_expression"}),
+        loops=frozenset({"for_expression", "while_expression", "loop_expression"}),
+        tries=frozenset({"match_expression"}),
+        functions=frozenset({"closure_expression", "function_item", "async_block"}),
+        leaves=frozenset({"return_expression", "break_expression", "continue_expression"}),
+        plain=frozenset({"block", "unsafe_block", "expression_statement"}),
+    )
 
     def check(self, statement: Node) -> Check | None:
         """Return the check of an assertion macro."""
@@ -77,10 +76,6 @@ class RustReader:
             body = child(found, "body") if found.type == "closure_expression" else None
             if body is not None and body.type == "block":
                 yield body, False
-
-    def handled(self, attempt: Node) -> Flow:
-        """Return no checks: Rust has no `try` of this kind."""
-        return Flow()
 
     def skips(self, block: Node) -> bool:
         """Return whether a block ends the test as failed."""
@@ -144,16 +139,6 @@ def _arguments(tree: Node) -> list[list[Node]]:
 def _negated(argument: list[Node]) -> Edits:
     start, end = argument[0].start_byte, argument[-1].end_byte
     return (Edit(start, start, "!("), Edit(end, end, ")"))
-
-
-_SHAPES = Shapes(
-    conditions=frozenset({"if_expression"}),
-    loops=frozenset({"for_expression", "while_expression", "loop_expression"}),
-    tries=frozenset({"match_expression"}),
-    functions=frozenset({"closure_expression", "function_item", "async_block"}),
-    leaves=frozenset({"return_expression", "break_expression", "continue_expression"}),
-    plain=frozenset({"block", "unsafe_block", "expression_statement"}),
-)
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> RustReader:
