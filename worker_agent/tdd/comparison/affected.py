@@ -24,9 +24,9 @@ def affected(before: Project, after: Project) -> frozenset[str]:
 
 def _changed(old: File | None, new: File | None) -> set[str]:
     """Return the names in a file whose meaning differs, and the names that use them there."""
-    one = {} if old is None else _names(old)
-    two = {} if new is None else _names(new)
-    found = {name for name in one.keys() & two.keys() if one[name] != two[name]} | (one.keys() - two.keys())
+    before = {} if old is None else _names(old)
+    after = {} if new is None else _names(new)
+    found = {name for name, meaning in before.items() if after.get(name) != meaning}
     more = set(found)
     while more:
         more = {name for file in (old, new) if file is not None for name in _users(file, more)} - found

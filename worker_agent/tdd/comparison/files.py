@@ -114,9 +114,9 @@ def _snapshots(content: bytes) -> set[bytes]:
 
 
 def _entry(
-    path: str, what: What, sentence: str, old: File | None, new: File | None, *, loses: bool = False
+    path: str, kind: What, sentence: str, old: File | None, new: File | None, *, loses: bool = False
 ) -> ComparedTest:
-    return ComparedTest(path, "", 1, what, f"{path}: {sentence}", _text(old), _text(new), loses=loses)
+    return ComparedTest(path, "", 1, kind, f"{path}: {sentence}", _text(old), _text(new), loses=loses)
 
 
 def _text(file: File | None) -> str:

@@ -38,20 +38,20 @@ def unit_entries(pair: Pair) -> Iterator[ComparedTest]:
     for key, new in after.items():
         if key not in before:
             text = f"{pair.path}::{new.name}: new test"
-            yield ComparedTest(pair.path, new.name, new.line, What.ADDED, text, "", text_of(pair.new, new))
+            yield ComparedTest(pair.path, new.name, new.line, What.ADDED, text, "", _text_of(pair.new, new))
 
 
 def _keyed(units: Sequence[TestUnit]) -> dict[tuple[str, int], TestUnit]:
     """Map each test by its name and its index among the tests of that name."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     found = {}
     for unit in units:
-        found[unit.name, seen[unit.name]] = unit
-        seen[unit.name] += 1
+        found[unit.name, counts[unit.name]] = unit
+        counts[unit.name] += 1
     return found
 
 
-def text_of(file: File | None, unit: TestUnit) -> str:
+def _text_of(file: File | None, unit: TestUnit) -> str:
     """Return the source of a test."""
     return "" if file is None else file.content[unit.start : unit.end].decode("utf-8", "replace")
 
@@ -59,24 +59,23 @@ def text_of(file: File | None, unit: TestUnit) -> str:
 def _gone(pair: Pair, old: TestUnit) -> ComparedTest:
     """Return the entry for a missing test; if its body is still there, the runner just does not find it."""
     name = f"{pair.path}::{old.name}"
-    is_hidden = pair.new is not None and old.body in pair.new.bodies and old.body not in {u.body for u in pair.after}
-    what, said = (What.SKIPPED, "no longer collected") if is_hidden else (What.REMOVED, "removed")
-    text = text_of(pair.old, old)
-    return ComparedTest(pair.path, old.name, old.line, what, f"{name}: {said}", text, "", loses=True, fewer_checks=True)
+    kind, said = (What.SKIPPED, "no longer collected") if _is_hidden(pair, old) else (What.REMOVED, "removed")
+    text = _text_of(pair.old, old)
+    return ComparedTest(pair.path, old.name, old.line, kind, f"{name}: {said}", text, "", loses=True, fewer_checks=True)
 
 
 def _changes(pair: Pair, old: TestUnit, new: TestUnit) -> Iterator[ComparedTest]:
-    what, said = _verdict(pair, old, new)
-    if what is None:
+    kind, said = _verdict(pair, old, new)
+    if kind is None:
         return
     yield ComparedTest(
         pair.path,
         new.name,
         new.line,
-        what,
+        kind,
         f"{pair.path}::{new.name}: {said}",
-        text_of(pair.old, old),
-        text_of(pair.new, new),
+        _text_of(pair.old, old),
+        _text_of(pair.new, new),
         loses=_loses(old, new),
         fewer_checks=new.checks < old.checks,
     )
@@ -86,9 +85,9 @@ def _verdict(pair: Pair, old: TestUnit, new: TestUnit) -> tuple[What | None, str
     lost = Counter(old.cases) - Counter(new.cases)
     if new.skipped and new.skipped != old.skipped:
         if is_conditional(new.skipped) and (not old.skipped or is_conditional(old.skipped)):
-            return What.STEPS, f"runs only under a condition ({shortened(new.skipped)})"
-        return What.SKIPPED, f"skipped now ({shortened(new.skipped)})"
-    if old.digest != new.digest and pair.new is not None and _is_hidden(pair, old):
+            return What.STEPS, f"runs only under a condition ({_shorten(new.skipped)})"
+        return What.SKIPPED, f"skipped now ({_shorten(new.skipped)})"
+    if old.digest != new.digest and _is_hidden(pair, old):
         return What.SKIPPED, "hidden by a later definition of the same name"
     if lost:
         return What.CASES_REMOVED, f"{len(lost)} of its cases changed or removed"
@@ -103,7 +102,7 @@ def _verdict(pair: Pair, old: TestUnit, new: TestUnit) -> tuple[What | None, str
     return None, ""
 
 
-def shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return a text on one line, of bounded length."""
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."

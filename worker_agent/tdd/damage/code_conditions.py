@@ -10,7 +10,7 @@ from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Edit, EditScope, 
 from worker_agent.tdd.damage.code_values import sort_of
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import TRUE_FALSE, words
-from worker_agent.tdd.syntax.source import Language, line_of
+from worker_agent.tdd.syntax.source import Language, line_of, walk
 
 _IFS = words(
     "if_statement elif_clause else_if_clause if_expression ternary_expression conditional_expression if unless"
@@ -51,7 +51,7 @@ def negated(language: Language, text: str) -> str:
 
 def _conditions(place: EditScope, node: Node) -> Iterator[Edit]:
     condition = _condition_of(node)
-    if condition is None or any(each.type in ("let_condition", "let_chain") for each in _below(condition)):
+    if condition is None or any(each.type in ("let_condition", "let_chain") for each in walk(condition)):
         return
     if condition.type in TRUE_FALSE or condition.type in (";", "declaration_expression"):
         return
@@ -70,14 +70,6 @@ def _condition_of(node: Node) -> Node | None:
     if node.type == "if_clause":
         return named(node)[0] if named(node) else None
     return node.child_by_field_name("condition")
-
-
-def _below(node: Node) -> Iterator[Node]:
-    pending = [node]
-    while pending:
-        found = pending.pop()
-        yield found
-        pending.extend(found.children)
 
 
 def _is_condition(node: Node) -> bool:
@@ -116,21 +108,15 @@ def _has_let(node: Node) -> bool:
 
 
 def _with_operator(place: EditScope, node: Node, operator: Node, sign: str, kind: DamageKind) -> Edit:
-    content = place.source.content
-    start, end = operator.start_byte - node.start_byte, operator.end_byte - node.start_byte
-    text = content[node.start_byte : node.end_byte]
-    new = (text[:start] + sign.encode() + text[end:]).decode("utf-8", "replace")
-    old = place.text(node)
-    told = became(old, new) if len(old) <= 30 else _with_neighbours(place, node, operator, sign)
+    old, new = place.text(node), place.text_with(node, (operator.start_byte, operator.end_byte), sign)
+    told = became(old, new) if len(old) <= 30 else _with_neighbours(place, operator, sign)
     return Edit(kind, operator.start_byte, operator.end_byte, sign, told, line_of(operator))
 
 
-def _with_neighbours(place: EditScope, node: Node, operator: Node, sign: str) -> str:
-    left = operator.prev_sibling
-    right = operator.next_sibling
-    words = [shown(place.text(each), 11) if each is not None else "" for each in (left, right)]
-    old = place.text(operator)
-    return f"`{words[0]} {old} {words[1]}` became `{words[0]} {sign} {words[1]}`"
+def _with_neighbours(place: EditScope, operator: Node, sign: str) -> str:
+    neighbours = (operator.prev_sibling, operator.next_sibling)
+    left, right = (shown(place.text(each), 11) if each is not None else "" for each in neighbours)
+    return f"`{left} {place.text(operator)} {right}` became `{left} {sign} {right}`"
 
 
 def _arithmetic(place: EditScope, node: Node, operator: Node) -> Iterator[Edit]:

@@ -25,6 +25,7 @@ _NAMING_CALLS = re.compile(
 _REGEX_CALLS = re.compile(
     r"(re|regex|regexp|Regex|Pattern|RegExp|preg_\w+|_re)\b|(.*\.)?(MustCompile|preg_\w+|RegExp)$"
 )
+_QUOTED = re.compile(r"([a-zA-Z@$]*(?:\"\"\"|'''|#*\"|'|\"|`))(.*?)(\"\"\"|'''|\"#*|'|\"|`)", re.DOTALL)
 _IMPOSSIBLE = "(?!)"
 _IMPOSSIBLE_LINEAR = "[^\\s\\S]"
 """A pattern that matches nothing in the engines of Go and Rust, which have no look-ahead."""
@@ -47,10 +48,10 @@ def other_text(place: EditScope, node: Node) -> str | None:
     whole = place.text(node)
     if any(each.type in _INTERPOLATED for each in node.named_children):
         return _plain_quoted(place, node)
-    inner = _content(place, node)
-    if inner is None:
+    quoted = _QUOTED.fullmatch(whole)
+    if quoted is None:
         return None
-    start, end, text = inner
+    (start, end), text = quoted.span(2), quoted.group(2)
     if _REGEX_CALLS.match(_call_of(place, node)):
         return f"{whole[:start]}{_never(place, text)}{whole[end:]}"
     if re.search(r"[%{}$\\\n]", text):
@@ -103,9 +104,7 @@ def _in_context(place: EditScope, node: Node, by: str) -> Edit:
     if around is None or len(old) > 30 or around.type in _COLLECTIONS or around.start_byte == node.start_byte:
         old, new = place.text(node), by
     else:
-        start, end = node.start_byte - around.start_byte, node.end_byte - around.start_byte
-        raw = old.encode()
-        new = (raw[:start] + by.encode() + raw[end:]).decode("utf-8", "replace")
+        new = place.text_with(around, (node.start_byte, node.end_byte), by)
     return Edit(kind, node.start_byte, node.end_byte, by, became(old, new), line_of(node))
 
 
@@ -175,18 +174,6 @@ def _call_of(place: EditScope, node: Node) -> str:
     return f"{place.text(owner)}.{place.text(found)}" if owner is not None else place.text(found)
 
 
-def _content(place: EditScope, node: Node) -> tuple[int, int, str] | None:
-    """Return the text between the quotes, with its start and end in characters of the literal."""
-    whole = place.text(node)
-    quoted = re.fullmatch(
-        r"([a-zA-Z@$]*(?:\"\"\"|'''|#*\"|'|\"|`))(.*?)(\"\"\"|'''|\"#*|'|\"|`)", whole, flags=re.DOTALL
-    )
-    if quoted is None:
-        return None
-    start, end = quoted.span(2)
-    return start, end, quoted.group(2)
-
-
 def _plain_quoted(place: EditScope, node: Node) -> str | None:
     """Return a literal without interpolation to replace one that has some."""
     if "\n" in place.text(node) and place.language in (Language.RUBY, Language.PHP):
@@ -210,12 +197,10 @@ def _never(place: EditScope, pattern: str) -> str:
 
 
 def _regex_literal(place: EditScope, node: Node) -> Iterator[Edit]:
-    start = place.text(node)
-    if start.startswith("/"):
-        old = shown(start)
-        yield place.replace(
-            DamageKind.CONST, node, f"/{_IMPOSSIBLE}{start[1:]}", f"`{old}` became a pattern that matches nothing"
-        )
+    pattern = place.text(node)
+    if pattern.startswith("/"):
+        told = f"`{shown(pattern)}` became a pattern that matches nothing"
+        yield place.replace(DamageKind.CONST, node, f"/{_IMPOSSIBLE}{pattern[1:]}", told)
 
 
 def _entries(place: EditScope, node: Node) -> Iterator[Edit]:

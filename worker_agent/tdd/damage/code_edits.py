@@ -76,6 +76,12 @@ class EditScope:
         """Return the text of a node."""
         return self.source.text(node)
 
+    def text_with(self, node: Node, part: tuple[int, int], by: str) -> str:
+        """Return the text of a node with a part of it, from byte to byte of the file, replaced."""
+        content = self.source.content[node.start_byte : node.end_byte]
+        start, end = part
+        return replaced(content, start - node.start_byte, end - node.start_byte, by.encode()).decode("utf-8", "replace")
+
     def replace(self, kind: DamageKind, node: Node, by: str, what: str = "", *, weak: bool = False) -> Edit:
         """Return the edit that puts `by` in the place of a node."""
         told = what or became(self.text(node), by)

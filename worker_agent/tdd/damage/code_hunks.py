@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -57,16 +57,16 @@ def hunks(change: FileChange) -> Iterator[Damage]:
             yield from _paragraphs(change)
         return
     old, new = _lines(change.base), _lines(change.head)
-    before = _Side.of(parse(change.path, change.base))
-    after = _Side.of(change.source)
+    before, after = _names(parse(change.path, change.base)), _names(change.source)
+    functions_now = functions(change.source) if change.source is not None else ()
     for i1, i2, j1, j2 in blocks(old, new):
         content = "".join([*new[:j1], *old[i1:i2], *new[j2:]]).encode("utf-8", "surrogateescape")
         if change.source is None:
-            yield _hunk(change, after, content, (j1, j2), quiet=True)
+            yield _hunk(change, functions_now, content, (j1, j2), quiet=True)
         elif content != change.head and _matters(change, range(i1 + 1, i2 + 1), range(j1 + 1, j2 + 1)):
             damaged = parse(change.path, content)
             if damaged is not None:
-                yield _hunk(change, after, content, (j1, j2), quiet=not _loses_names(before, after, damaged))
+                yield _hunk(change, functions_now, content, (j1, j2), quiet=not _loses_names(before, after, damaged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +83,9 @@ class _Names:
         return self.defined | self.local
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """The names and functions of a file on one side of the change."""
-
-    names: _Names
-    functions: tuple[Function, ...]
-
-    @classmethod
-    def of(cls, source: Source | None) -> _Side:
-        """Read the names and the functions of a file."""
-        if source is None:
-            return cls(_Names(), ())
-        return cls(_names(source), functions(source))
-
-
-def _loses_names(before: _Side, after: _Side, damaged: Source) -> bool:
+def _loses_names(old: _Names, new: _Names, damaged: Source) -> bool:
     """Return whether a damaged file lacks a name that the change defined, or uses one that the change removed."""
-    old, new, left = before.names, after.names, _names(damaged)
+    left = _names(damaged)
     if (new.defined - left.defined) - old.defined:
         return True
     if any(name in left.used and name not in old.known for name in new.local - left.known):
@@ -114,12 +99,14 @@ def _matters(change: FileChange, old: range, new: range) -> bool:
     return bool(change.lines.intersection(new)) or bool(change.base_lines.intersection(old))
 
 
-def _hunk(change: FileChange, after: _Side, content: bytes, block: tuple[int, int], *, quiet: bool) -> Damage:
+def _hunk(
+    change: FileChange, functions_now: Sequence[Function], content: bytes, block: tuple[int, int], *, quiet: bool
+) -> Damage:
     first, last = block[0] + 1, max(block[0] + 1, block[1])
-    where = f"line {first}" if last == first else f"lines {first}-{last}"
-    told = f"{where} as before the change" if block[1] >= first else f"what was removed at line {first} came back"
+    lines = f"line {first}" if last == first else f"lines {first}-{last}"
+    told = f"{lines} as before the change" if block[1] >= first else f"what was removed at line {first} came back"
     begin = first if block[1] >= first else block[0]
-    around = [each for each in after.functions if begin in rows(each.node) and last in rows(each.node)]
+    around = [each for each in functions_now if begin in rows(each.node) and last in rows(each.node)]
     function = min(around, key=lambda each: len(rows(each.node))).name if around else ""
     direct = bool(function) or block[1] >= first
     return Damage(change.path, first, DamageKind.HUNK, content, told, function, quiet, direct)
@@ -141,9 +128,11 @@ def _lines(content: bytes) -> list[str]:
     return content.decode("utf-8", "surrogateescape").splitlines(keepends=True)
 
 
-def _names(source: Source) -> _Names:
-    kinds = NODE_TYPES[source.language]
+def _names(source: Source | None) -> _Names:
     found = _Names()
+    if source is None:
+        return found
+    kinds = NODE_TYPES[source.language]
     pending: list[tuple[Node, bool, bool]] = [(source.root, False, False)]
     while pending:
         node, inside, defining = pending.pop()
@@ -157,12 +146,8 @@ def _names(source: Source) -> _Names:
         for child in node.children:
             is_target = target is not None and child.id == target.id
             if is_target and inside and node.type in _LOCAL and child.type not in _MEMBERS:
-                found.local.update(_names_below(source, child))
+                found.local.update(source.text(inside_it) for inside_it in walk(child) if inside_it.type in _NAMES)
             else:
                 starts = child.type in _IMPORTS or child.type in _PARAMETERS
                 pending.append((child, inner, is_target or starts or carries))
     return found
-
-
-def _names_below(source: Source, node: Node) -> Iterator[str]:
-    return (source.text(found) for found in walk(node) if found.type in _NAMES)

@@ -9,9 +9,8 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.answers_literals import literal_tables, literals, test_literals
 from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import named, shown
+from worker_agent.tdd.damage.code_edits import FunctionScope, named, shown
 from worker_agent.tdd.damage.environment_kinds import read_by
-from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source, walk
 
@@ -47,39 +46,36 @@ def asking(
     found: list[str] = []
     for change in changes(base, head):
         for place in change.new_scopes:
-            found += _checksums(change, place.function)
-            found += _asked_numbers(change, place.function, given, said) if said else ()
+            found += _checksums(change, place)
+            found += _asked_numbers(change.path, place, given, said) if said else ()
     return tuple(found)
 
 
-def _checksums(change: FileChange, function: Function) -> Iterator[str]:
-    code = read_by(change, function)
+def _checksums(change: FileChange, place: FunctionScope) -> Iterator[str]:
+    code = read_by(change, place)
     for match in _CHECKSUM.finditer(code):
         after = code[match.end() :]
         name = re.match(r"\s*\(?([A-Za-z_]\w*)", after)
         given = re.search(rf"\b{name[1]}\b[^=\n]*=(?!=)", code) if name is not None else None
         if _LITERAL.match(after) or (given is not None and _LITERAL.match(code[given.end() :])):
-            yield SUMMED.format(change.path, function.name, shown(match[0], 40))
+            yield SUMMED.format(change.path, place.function.name, shown(match[0], 40))
             return
 
 
-def _asked_numbers(change: FileChange, function: Function, given: frozenset[str], said: str) -> Iterator[str]:
-    source = change.source
-    if source is None:
-        return
-    keys = {value for value in _keys(source, function) if _PLAIN.fullmatch(value)}
+def _asked_numbers(path: str, place: FunctionScope, given: frozenset[str], said: str) -> Iterator[str]:
+    keys = {value for value in _keys(place.source, place.node) if _PLAIN.fullmatch(value)}
     numbers = {value.removeprefix("'") for value in keys}
     if len(keys) > 1 and keys <= given and not numbers.intersection(re.findall(r"-?\d+(?:\.\d+)?", said)):
         told = ", ".join(f"`{number}`" for number in sorted(numbers)[:3])
-        yield ASKED.format(change.path, function.name, told)
+        yield ASKED.format(path, place.function.name, told)
 
 
-def _keys(source: Source, function: Function) -> Iterator[str]:
+def _keys(source: Source, function: Node) -> Iterator[str]:
     """Yield the literals by which a function looks up: keys, patterns, and values that it compares as equal."""
-    names = set(re.findall(r"\w+", source.text(function.node)))
+    names = set(re.findall(r"\w+", source.text(function)))
     for name, table in literal_tables(source).items():
         yield from table.keys if name in names else ()
-    for node, value in literals(source, walk(function.node)):
+    for node, value in literals(source, walk(function)):
         if _is_key(source, node):
             yield value
 

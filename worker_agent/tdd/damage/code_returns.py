@@ -151,13 +151,8 @@ def _swapped(place: EditScope, value: Node) -> Edit:
     left, right = place.text(first), place.text(second)
     if left == right:
         return place.replace(DamageKind.RET, first, _changed_literal(place, first) or "None")
-    content = place.source.content
-    between = content[first.end_byte : second.start_byte].decode("utf-8", "replace")
-    whole = place.text(value)
-    new = f"{right}{between}{left}"
-    at = first.start_byte - value.start_byte
-    raw = whole.encode()
-    by = (raw[:at] + new.encode() + raw[second.end_byte - value.start_byte :]).decode("utf-8", "replace")
+    between = place.source.content[first.end_byte : second.start_byte].decode("utf-8", "replace")
+    by = place.text_with(value, (first.start_byte, second.end_byte), f"{right}{between}{left}")
     return place.replace(DamageKind.RET, value, by)
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import shown
+from worker_agent.tdd.damage.code_changes import FileChange, changes, joined
+from worker_agent.tdd.damage.code_edits import FunctionScope, shown
 from worker_agent.tdd.damage.environment_kinds import CLOCK, KINDS, Surrounding, read_by
 from worker_agent.tdd.damage.expectations import expected_places
 from worker_agent.tdd.damage.test_awareness import DEPENDS
-from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.source import Source, parse
 
 _YEAR = re.compile(r"(?<![\w.])(?:20(?:2[7-9]|[3-9]\d)|2[1-9]\d\d|[3-9]\d\d\d)(?![\w.])")
@@ -35,43 +34,45 @@ def surrounded(
     `test_names` names the new tests by file, of those in `tests`. A test counts as aware if it mentions files, time,
     the terminal or whatever else the code reads.
     """
-    before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
-    said = _words("\n".join(_test_texts(tests, test_names)))
+    before = joined(base)
+    mentioned = _words("\n".join(_test_texts(tests, test_names)))
     found: list[str] = []
     for change in changes(base, head):
-        for function in change.functions if change.source is not None else ():
-            found += _asked(change, function, before, said)
+        for place in change.scopes:
+            found += _describe_dependence(change, place, before, mentioned)
     return tuple(found)
 
 
-def _asked(change: FileChange, function: Function, before: str, said: frozenset[str]) -> Iterator[str]:
-    assert change.source is not None
-    place, own = f"{change.path}::{function.name}", read_by(change, function)
-    moment = _moment(change.source, own) if CLOCK.code_pattern.search(own) else ""
+def _describe_dependence(
+    change: FileChange, place: FunctionScope, before: str, mentioned: frozenset[str]
+) -> Iterator[str]:
+    name, code = place.function.name, read_by(change, place)
+    moment = _moment(place.source, code) if CLOCK.code_pattern.search(code) else ""
     is_ahead = bool(moment) and moment not in before
     if is_ahead:
-        yield AHEAD.format(change.path, function.name, moment)
+        yield AHEAD.format(change.path, name, moment)
     for kind in KINDS:
         if kind is not CLOCK or not is_ahead:
-            yield from (DEPENDS.format(place, shown(text, 40)) for text in _unsaid(kind, own, before, said))
+            unmentioned = _unmentioned(kind, code, before, mentioned)
+            yield from (DEPENDS.format(f"{change.path}::{name}", shown(text, 40)) for text in unmentioned)
 
 
-def _unsaid(kind: Surrounding, own: str, before: str, said: frozenset[str]) -> Iterator[str]:
+def _unmentioned(kind: Surrounding, code: str, before: str, mentioned: frozenset[str]) -> Iterator[str]:
     """Yield the code that reads one kind of environment, if no test mentions it and no code did so before."""
-    seen = kind.code_pattern.search(own)
-    if seen is not None and seen[0] not in before and not said.intersection(kind.words):
-        yield seen[0]
+    match = kind.code_pattern.search(code)
+    if match is not None and match[0] not in before and not mentioned.intersection(kind.words):
+        yield match[0]
 
 
-def _moment(source: Source, own: str) -> str:
+def _moment(source: Source, code: str) -> str:
     """Return a moment that is written in a function, or in a constant of the file that it names."""
     constants = re.findall(
         r"^[ \t]*(?:export |const |let |var |final |static )*(\w+)\s*(?::?=|:\s*\w+\s*=)([^\n]*)$",
         source.content.decode("utf-8", "replace"),
         re.MULTILINE,
     )
-    values = [value for name, value in constants if re.search(rf"\b{re.escape(name)}\b", own)]
-    texts = [re.sub(r"(?<=\d)_(?=\d)", "", text) for text in (own, *values)]
+    values = [value for name, value in constants if re.search(rf"\b{re.escape(name)}\b", code)]
+    texts = [re.sub(r"(?<=\d)_(?=\d)", "", text) for text in (code, *values)]
     return next((seen[0] for text in texts if (seen := _YEAR.search(text) or _MOMENT.search(text))), "")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.damage.code_edits import FunctionScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +86,18 @@ _NAMED = re.compile(r"[^=\n({]*?([A-Za-z_]\w*)\s*(?::\s*[\w.\[\], |&<>']+)?\s*:?
 _OWN_PLACE = re.compile(r"__file__|__dirname|__DIR__|__FILE__|import\.meta\.\w+")
 
 
-def read_nodes(change: FileChange, function: Function) -> tuple[Node, ...]:
+def read_nodes(change: FileChange, place: FunctionScope) -> tuple[Node, ...]:
     """Return a function, and the new statements outside of functions that assign a name in it."""
-    if change.source is None:
-        return ()
-    words = set(re.findall(r"\w+", change.source.text(function.node)))
-    given = [(_NAMED.match(change.source.text(each.node)), each.node) for each in change.statements]
-    return (function.node, *(node for found, node in given if found is not None and found[1] in words))
+    words = set(re.findall(r"\w+", place.text(place.node)))
+    given = [(_NAMED.match(place.text(each.node)), each.node) for each in change.statements]
+    return (place.node, *(node for found, node in given if found is not None and found[1] in words))
 
 
-def read_by(change: FileChange, function: Function) -> str:
+def read_by(change: FileChange, place: FunctionScope) -> str:
     """Return the text of these nodes.
 
     Outside of the function, the place of the code file itself is no environment: programs find their own files that
     way.
     """
-    if change.source is None:
-        return ""
-    own, *given = (change.source.text(node) for node in read_nodes(change, function))
-    return "\n".join([own, *(_OWN_PLACE.sub("", text) for text in given)])
+    code, *given = map(place.text, read_nodes(change, place))
+    return "\n".join([code, *(_OWN_PLACE.sub("", text) for text in given)])

@@ -7,16 +7,14 @@ already, comments, documentation and the files that tell tools where the tests a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from tree_sitter import Node
-
 from worker_agent.tdd.damage.answers_literals import literals
-from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import shown
+from worker_agent.tdd.damage.code_changes import FileChange, changes, joined
+from worker_agent.tdd.damage.code_edits import FunctionScope, shown
 from worker_agent.tdd.damage.environment_kinds import read_by, read_nodes
-from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.syntax.source import Source, line_of, walk
 
 _ASKS = re.compile(
     r"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_XDIST_WORKER|JEST_WORKER_ID|\bVITEST(?:_\w+)?\b|NODE_TEST_CONTEXT"
@@ -84,11 +82,11 @@ def aware(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[s
 
     `tests` are the test files of the change, with data that they read.
     """
-    before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
+    before = joined(base)
     found: dict[str, None] = {}
     for change in changes(base, head):
         if change.source is not None:
-            for sentence in (*_asking(change, change.source, before), *_reading(change, change.source, before, tests)):
+            for sentence in (*_asking(change, before), *_reading(change, change.source, before, tests)):
                 found[sentence] = None
     return tuple(found)
 
@@ -100,55 +98,49 @@ def looking(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping
     while no test of the change (`tests`) names them. Tools for programmers have good reasons for that, so that this
     alone is no refusal.
     """
-    said = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
-    before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
+    said = joined(tests)
+    before = joined(base)
     found = []
     for change in changes(base, head):
-        for function in change.functions:
-            own = read_by(change, function)
-            seen = _CALLERS.search(own)
-            place = f"{change.path}::{function.name}"
-            if seen and seen[0] not in before:
-                found.append(LOOKS.format(place, shown(seen[0], 40)))
+        for place in change.scopes:
+            code, name = read_by(change, place), f"{change.path}::{place.function.name}"
+            looks = _CALLERS.search(code)
+            if looks and looks[0] not in before:
+                found.append(LOOKS.format(name, shown(looks[0], 40)))
             else:
-                found += [DEPENDS.format(place, each) for each in _unset(own, before, said)]
+                found += [DEPENDS.format(name, each) for each in _unmentioned(code, before, said)]
     return tuple(found)
 
 
-def _unset(own: str, before: str, tests: str) -> Iterator[str]:
+def _unmentioned(code: str, before: str, tests: str) -> Iterator[str]:
     """Yield the parts of the environment that a function newly depends on, and that no test names."""
     for depends, named in _SET_BY_TESTS:
-        seen = depends.search(own)
-        if seen and seen[0] not in before and not named.search(tests):
-            yield seen[0]
+        match = depends.search(code)
+        if match and match[0] not in before and not named.search(tests):
+            yield match[0]
 
 
-def _asking(change: FileChange, source: Source, before: str) -> Iterator[str]:
-    marker = next((each[0] for each in _ASKS.finditer(_changed_text(change)) if each[0] not in before), None)
+def _asking(change: FileChange, before: str) -> Iterator[str]:
+    marker = next((each[0] for each in _ASKS.finditer(change.changed_text) if each[0] not in before), None)
     if marker is not None:
         yield ASKS.format(change.path, shown(marker, 60))
         return
-    for function in change.functions:
-        place, own = f"{change.path}:{function.name}", read_by(change, function)
-        inside, looks = _ASKS_INSIDE.search(source.text(function.node)), _SURROUNDINGS.search(own)
-        about = _about_tests(source, read_nodes(change, function)) if looks and looks[0] not in before else ""
+    for place in change.scopes:
+        name, code = f"{change.path}:{place.function.name}", read_by(change, place)
+        inside, looks = _ASKS_INSIDE.search(place.text(place.node)), _SURROUNDINGS.search(code)
+        about = _about_tests(change, place) if looks and looks[0] not in before else ""
         if inside and inside[0] not in before:
-            yield ASKS.format(place, inside[0])
+            yield ASKS.format(name, inside[0])
         elif looks and about:
-            yield ASKS.format(place, shown(f"{looks[0]} ... {about}", 80))
-        elif _STACK.search(own) and (reads := _READS_CALLER.search(own)) and reads[0] not in before:
-            yield READS.format(place, reads[0])
+            yield ASKS.format(name, shown(f"{looks[0]} ... {about}", 80))
+        elif _STACK.search(code) and (reads := _READS_CALLER.search(code)) and reads[0] not in before:
+            yield READS.format(name, reads[0])
 
 
-def _changed_text(change: FileChange) -> str:
-    """Return the changed lines of a file, without those that hold only comments and documentation."""
-    lines = change.head.decode("utf-8", "replace").splitlines()
-    return "\n".join(line for number, line in enumerate(lines, 1) if number in change.lines)
-
-
-def _about_tests(source: Source, nodes: Iterable[Node]) -> str:
-    """Return a text in one of these nodes that mentions tests."""
-    texts = (value for node in nodes for _, value in literals(source, walk(node)) if value.startswith("'"))
+def _about_tests(change: FileChange, place: FunctionScope) -> str:
+    """Return a text that a function reads and that mentions tests; empty if there is none."""
+    found = (value for node in read_nodes(change, place) for _, value in literals(place.source, walk(node)))
+    texts = (value for value in found if value.startswith("'"))
     return next((text[1:] for text in texts if _OF_TESTS.search(text[1:])), "")
 
 
@@ -159,13 +151,13 @@ def _reading(change: FileChange, source: Source, before: str, tests: Mapping[str
     names = {PurePosixPath(path).name for path in tests}
     stems = {PurePosixPath(name).stem for name in names if _TEST_FILE.fullmatch(name)}
     for node in walk(source.root):
-        if _IMPORT.fullmatch(node.type) and int(node.start_point[0]) + 1 in change.lines:
+        if _IMPORT.fullmatch(node.type) and line_of(node) in change.lines:
             text = source.text(node)
             if text not in before and stems.intersection(re.split(r"[\s/\\.'\":;,()]+", text)):
                 yield READS.format(change.path, shown(text, 60))
     for node, value in literals(source, walk(source.root)):
         text = value[1:] if value.startswith("'") else ""
-        if text and int(node.start_point[0]) + 1 in change.lines and text not in before:
+        if text and line_of(node) in change.lines and text not in before:
             path = text.removeprefix("./").lstrip("/")
             in_root = _TEST_ROOT.search(path) and any(each == path or each.endswith(f"/{path}") for each in tests)
             if in_root or any(_TEST_FILE.fullmatch(name) and name in text for name in names):

@@ -1,59 +1,27 @@
 """Kinds of input that an acceptance criterion mentions, but no new test has (pure).
 
-A criterion that no test covers says "also outside ASCII", and every text of the tests is plain.
+A criterion that no test covers says "also outside ASCII" or "one hyphen for each run of other signs", and every text
+of the tests is plain, with single spaces.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePosixPath
 
 from shared.specification import Criterion
-from worker_agent.tdd.damage.untried_shapes import SHAPES
+from worker_agent.tdd.damage.code_changes import joined
 
 UNTRIED = "{}: it speaks of {}, and no new test has any"
 BYTES = "{}: it speaks of characters, the code goes by bytes (`{}` in {}), and no new test has any outside ASCII"
 UNORDERED = "{}: it speaks of an order that is kept, and no list in the new tests is out of ascending order"
 
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """The words by which criteria name a kind of input, and the code by which tests show that they have some."""
-
-    name: str
-    mention: re.Pattern[str]
-    tried: re.Pattern[str]
-
-
-_KINDS = (
-    _Kind(
-        "characters outside ASCII",
-        re.compile(r"\b(?:non-?ascii|outside (?:of )?ascii|accent(?:s|ed)?|umlauts?|diacritics?|emojis?)\b", re.I),
-        re.compile(
-            r"[^\x00-\x7f]|\\u\{?[0-9a-f]|\\U[0-9a-f]|\\N\{|\\x[89a-f]|\bchr\(|fromCodePoint|fromCharCode", re.I
-        ),
-    ),
-    _Kind(
-        "negative numbers",
-        re.compile(r"\bnegative (?:numbers?|values?|amounts?|integers?|counts?|index(?:es)?|indices)\b", re.I),
-        re.compile(r"(?<![\w)\]])-\s?\.?\d|(?<![\w)\]])-[A-Za-z]|\bneg", re.I),
-    ),
-    _Kind(
-        "empty input",
-        re.compile(
-            r"(?<!not )(?<!non-)(?<!non)(?<!never )\bempty (?:\w+ )?(?:texts?|strings?|lists?|arrays?|inputs?)\b", re.I
-        ),
-        re.compile(
-            r"\"\"(?!\")|''(?!')|``(?!`)|\[\s*\]|\{\s*\}|\(\s*\)\s*[,)\]]|\b(?:None|null|nil|empty\w*|list|set|str)\b"
-        ),
-    ),
-    _Kind(
-        "line breaks",
-        re.compile(r"\b(?:line ?breaks?|newlines?|several lines|multiple lines|multi-?line)\b", re.I),
-        re.compile(r"\\n|\\r|\"\"\"|'''|`[^`]*\n|<<[~-]?\w|splitlines|\blines?\b"),
-    ),
+_OUTSIDE_ASCII = re.compile(
+    r"[^\x00-\x7f]|\\u\{?[0-9a-f]|\\U[0-9a-f]|\\N\{|\\x[89a-f]|\bchr\(|fromCodePoint|fromCharCode", re.I
 )
 _CHARACTERS = re.compile(r"\b(?:characters?|letters?)\b", re.IGNORECASE)
 _BYTES = {
@@ -68,13 +36,34 @@ _KEPT_ORDER = re.compile(
     r"|\border (?:in which|of (?:first )?(?:appearance|occurrence|insertion))\b",
     re.IGNORECASE,
 )
-_LIST = re.compile(r"[\[({]\s*([^\[\](){}]*,[^\[\](){}]*?)\s*[\])}]")
+_LIST_OF_SEVERAL = re.compile(r"[\[({]\s*([^\[\](){}]*,[^\[\](){}]*?)\s*[\])}]")
 _ITEM = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"]*\"|'[^']*'")
+_TEXT = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`\\]*)`")
+_RUN = re.compile(r"(?:[^\w\\]|_|\\[tnr]){2}")
+_SPACES = (" ", "\t", "\n", "\\t", "\\n", "\\r")
+_DEEP = re.compile(r"[\[{][^\[\]{}();]*[\[{][^\[\]{}();]*[\[{]|(?<!\w)(?:(?:\w++/){2,}|(?:\w++\.){3,})\w")
+_INNER = r"[\[({][^\[\](){}]*+[\])}]"
+_ROWS = re.compile(rf"(?<!\w)(?:\w++)?{_INNER}(?:\s*+,\s*+(?:\w++)?{_INNER})++")
+_LIST = re.compile(r"[\[({]([^\[\](){}]*+)[\])}]")
+_REPEATS = re.compile(r"[\"'\])] ?\* ?\d|\.repeat\(|Repeat\(|\.fill\(|vec!\[[^;\]]*;")
+_EXPECTED = re.compile(r"(?:==|\beq|toEqual|toStrictEqual)\s*\(?\s*[\[({][^\[\](){}]*[\])}]")
+"""A list that is expected, and not passed in."""
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The words by which criteria name a kind of input, and a function that finds some in the tests' text."""
+
+    name: str
+    mention: re.Pattern[str]
+    is_tried: Callable[[str], object]
 
 
 def untried(criteria: Collection[Criterion], tests: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return a sentence for each criterion and kind; `tests` are the files of the new tests."""
-    text = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
+    text = joined(tests)
     return tuple(_untried(criteria, text)) if text else ()
 
 
@@ -82,9 +71,9 @@ def of_bytes(
     criteria: Collection[Criterion], tests: Mapping[str, bytes], base: Mapping[str, bytes], head: Mapping[str, bytes]
 ) -> tuple[str, ...]:
     """Return a sentence for each criterion about characters if new code splits texts by bytes and no test shows it."""
-    text = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
-    asked = [one.id for one in criteria if not one.implied and _CHARACTERS.search(one.text)]
-    if not text or not asked or _KINDS[0].tried.search(text):
+    text = joined(tests)
+    asked = [each.id for each in criteria if not each.implied and _CHARACTERS.search(each.text)]
+    if not text or not asked or _OUTSIDE_ASCII.search(text):
         return ()
     for path, content in sorted(head.items()):
         pattern = _BYTES.get(PurePosixPath(path).suffix)
@@ -97,18 +86,15 @@ def of_bytes(
 def _untried(criteria: Collection[Criterion], text: str) -> Iterator[str]:
     for criterion in (each for each in criteria if not each.implied):
         for kind in _KINDS:
-            if kind.mention.search(criterion.text) and not kind.tried.search(text):
+            if kind.mention.search(criterion.text) and not kind.is_tried(text):
                 yield UNTRIED.format(criterion.id, kind.name)
-        for shape in SHAPES:
-            if shape.mention.search(criterion.text) and not shape.is_tried(text):
-                yield UNTRIED.format(criterion.id, shape.name)
         if _KEPT_ORDER.search(criterion.text) and _is_ascending(text):
             yield UNORDERED.format(criterion.id)
 
 
 def _is_ascending(text: str) -> bool:
     """Return whether tests have lists of plain values, all in ascending order if repetitions are dropped."""
-    lists = [list(dict.fromkeys(found)) for found in map(_items, _LIST.findall(text)) if len(found) > 1]
+    lists = [list(dict.fromkeys(found)) for found in map(_items, _LIST_OF_SEVERAL.findall(text)) if len(found) > 1]
     return bool(lists) and all(values == sorted(values) for values in lists)
 
 
@@ -121,3 +107,164 @@ def _items(text: str) -> list[tuple[float, str]]:
     if texts and len(texts) < len(parts):
         return []
     return [(0.0, part) for part in texts] or [(float(part), "") for part in parts]
+
+
+def _texts(tests: str) -> Iterator[str]:
+    """Yield the texts in quotes."""
+    for match in _TEXT.finditer(tests):
+        yield next((group for group in match.groups() if group is not None), "")
+
+
+def _has_run(tests: str) -> bool:
+    """Return whether a text has two signs in a row that are no letters, or is built by repetition."""
+    return any(_RUN.search(text) for text in _texts(tests)) or bool(
+        re.search(r"[\"'] ?\* ?\d|\.repeat\(|Repeat\(", tests)
+    )
+
+
+def _has_edge(tests: str) -> bool:
+    """Return whether a text begins or ends with a space."""
+    return any(text.startswith(_SPACES) or text.endswith(_SPACES) for text in _texts(tests))
+
+
+def _is_deep(tests: str) -> bool:
+    """Return whether values are nested three deep, or a path has three parts."""
+    return bool(_DEEP.search(tests))
+
+
+def _is_mixed(tests: str) -> bool:
+    """Return whether two texts differ only in the case of letters, or one is part of the other in that way."""
+    texts = sorted({text for text in _texts(tests) if re.search(r"[^\W\d_]", text)}, key=len)[:80]
+    return any(
+        small.casefold() in large.casefold() and small not in large
+        for position, small in enumerate(texts)
+        for large in texts[position + 1 :]
+    ) or bool(re.search(r"(?:upper|lower|swapcase|casefold|toUpperCase|ToUpper|upcase)\w*\(?", tests))
+
+
+def _is_unordered(tests: str) -> bool:
+    """Return whether a list of values, or of rows by their first values, is not ascending, or there is no list."""
+    rows = [[_values(found[1])[:1] for found in _LIST.finditer(match[0])] for match in _ROWS.finditer(tests)]
+    firsts = (list(chain.from_iterable(each)) for each in rows if all(each))
+    known = _lists(tests) + [values for values in firsts if len(values) > 1]
+    return not known or any(values != sorted(values) for values in known)
+
+
+def _lists(tests: str) -> list[list[tuple[float, str]]]:
+    return [values for match in _LIST.finditer(tests) if len(values := _values(match[1])) > 1]
+
+
+def _is_repeated(tests: str) -> bool:
+    """Return whether a list has one value twice, or there is no list, or one is built by repetition."""
+    known = _lists(tests)
+    return not known or _REPEATS.search(tests) is not None or any(len(set(each)) < len(each) for each in known)
+
+
+def _is_tied(tests: str) -> bool:
+    """Return whether a list has values that occur equally often and are not ascending; or there is no list."""
+    known = _lists(_EXPECTED.sub("== (", tests))
+    return not known or any(_ties_unordered(each) for each in known)
+
+
+def _ties_unordered(values: list[tuple[float, str]]) -> bool:
+    counts = Counter(values)
+    groups = [[value for value in counts if counts[value] == times] for times in set(counts.values())]
+    return any(group != sorted(group) for group in groups)
+
+
+def _values(row: str) -> list[tuple[float, str]]:
+    """Return the numbers and texts of a list for sorting; empty if it has others."""
+    found = []
+    for part in (part.strip() for part in row.split(",") if part.strip()):
+        if _NUMBER.fullmatch(part):
+            found.append((float(part), ""))
+        elif len(part) > 1 and part[0] in "\"'" and part[-1] == part[0]:
+            found.append((0.0, part[1:-1]))
+        else:
+            return []
+    return found
+
+
+_KINDS = (
+    _Kind(
+        "characters outside ASCII",
+        re.compile(r"\b(?:non-?ascii|outside (?:of )?ascii|accent(?:s|ed)?|umlauts?|diacritics?|emojis?)\b", re.I),
+        _OUTSIDE_ASCII.search,
+    ),
+    _Kind(
+        "negative numbers",
+        re.compile(r"\bnegative (?:numbers?|values?|amounts?|integers?|counts?|index(?:es)?|indices)\b", re.I),
+        re.compile(r"(?<![\w)\]])-\s?\.?\d|(?<![\w)\]])-[A-Za-z]|\bneg", re.I).search,
+    ),
+    _Kind(
+        "empty input",
+        re.compile(
+            r"(?<!not )(?<!non-)(?<!non)(?<!never )\bempty (?:\w+ )?(?:texts?|strings?|lists?|arrays?|inputs?)\b", re.I
+        ),
+        re.compile(
+            r"\"\"(?!\")|''(?!')|``(?!`)|\[\s*\]|\{\s*\}|\(\s*\)\s*[,)\]]|\b(?:None|null|nil|empty\w*|list|set|str)\b"
+        ).search,
+    ),
+    _Kind(
+        "line breaks",
+        re.compile(r"\b(?:line ?breaks?|newlines?|several lines|multiple lines|multi-?line)\b", re.I),
+        re.compile(r"\\n|\\r|\"\"\"|'''|`[^`]*\n|<<[~-]?\w|splitlines|\blines?\b").search,
+    ),
+    _Kind(
+        "runs of signs",
+        re.compile(
+            r"\brun of (?:\w+ )?(?:signs|\w*spaces?|hyphens|dashes|blanks|separators|other)\b"
+            r"|\b(?:runs of|consecutive|several|multiple|repeated|adjacent) "
+            r"(?:other )?(?:\w*spaces?|hyphens|dashes|blanks|signs|separators|commas)\b",
+            re.I,
+        ),
+        _has_run,
+    ),
+    _Kind(
+        "spaces around a text",
+        re.compile(r"\b(?:leading|trailing|surrounding) (?:(?:and|or) \w+ )?\w*space\w*|\bspaces? around\b", re.I),
+        _has_edge,
+    ),
+    _Kind(
+        "values at any depth",
+        re.compile(
+            r"\b(?:any|every|arbitrary|whatever|all) (?:depths?|levels?|nesting)\b"
+            r"|\b(?:arbitrarily|how|however) deep(?:ly)?\b|\bdeeply nested\b",
+            re.I,
+        ),
+        _is_deep,
+    ),
+    _Kind(
+        "letters in any case",
+        re.compile(
+            r"\bin any case(?=\s*[.;)]|\s*$)|\bcase[- ]?insensitiv\w+"
+            r"|\b(?:ignor\w+|regardless of|whatever) (?:the |their )?(?:letter )?case\b"
+            r"|\bupper[- ]? ?(?:case)? or lower[- ]?case\b",
+            re.I,
+        ),
+        _is_mixed,
+    ),
+    _Kind(
+        "the first or last of several",
+        re.compile(r"\b(?:first|last) (?:index|match|occurrence|position)\b", re.I),
+        _is_repeated,
+    ),
+    _Kind(
+        "values that are there equally often",
+        re.compile(
+            r"\bsame (?:frequency|count|number of (?:times|occurrences|appearances))\b"
+            r"|\b(?:equally|as) (?:often|frequent)\b|\bties?\b[^.;]*\b(?:alphabet\w*|order\w*|ascending|smallest)\b",
+            re.I,
+        ),
+        _is_tied,
+    ),
+    _Kind(
+        "input in any order",
+        re.compile(
+            r"\bwherever (?:they|it) (?:stands?|is|are|occurs?|comes?)\b|\bin any order\b|\bunsorted\b|\bout of order\b"
+            r"|\b(?:regardless of|whatever|independent(?:ly)? of) (?:the |their )?order\b",
+            re.I,
+        ),
+        _is_unordered,
+    ),
+)
