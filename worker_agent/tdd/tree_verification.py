@@ -81,7 +81,7 @@ class TreeVerification:
         if found.run.missing:
             raise Misconfigured(f"test_command: {found.run.missing}")
         if waiting is not None:
-            known = activation.settled(baseline, found.run, waiting)
+            known = activation.without_pending_test(baseline, found.run, waiting)
             again = await examination.red(settled, known, commit_or_tree)
             verdict = again.verdict
         return Red(found.run, verdict, found.files, waiting, found.old, found.baseline)
@@ -108,7 +108,7 @@ class TreeVerification:
     async def green(self, work: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
         """Judge an implementation: the whole suite, then whether the tests notice damage."""
         subject = await self._subject(work, tree)
-        known = activation.settled(baseline, red.run, red.waiting)
+        known = activation.without_pending_test(baseline, red.run, red.waiting)
         subject = replace(subject, change=_activated(subject.change, red.waiting))
         before = examination.Red(red.run, red.verdict, red.files, red.old, red.baseline)
         return await examination.green(subject, known, before)
@@ -138,6 +138,6 @@ def _activated(change: Change, waiting: Marked | None) -> Change:
     """Return the change without the activated pending test's marker: its removal is no change of an old test."""
     if waiting is None:
         return change
-    laid: Mapping[str, bytes] = activation.laid(change.old, change.new, waiting)
+    laid: Mapping[str, bytes] = activation.without_marker(change.old, change.new, waiting)
     support = {**change.support, **{path: laid[path] for path in laid if path in change.support}}
     return replace(change, old=laid, support=support)

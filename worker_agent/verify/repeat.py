@@ -113,7 +113,7 @@ class Repeat:
             return Repeated(bases, sound, green=green, green_verdict=verdict, proof=proof, needs_tests=False)
         before = await examination.red(subject, first, await tree_with_tests(self._space, change), has_code=True)
         waiting = activation.waiting(change.old, self._ask.pending)
-        first = activation.settled(first, before.run, waiting)
+        first = activation.without_pending_test(first, before.run, waiting)
         if not before.verdict.worth_implementing:
             return Repeated(bases, sound, before.run, before.verdict)
         found = await examination.green(subject, first, before)
@@ -134,7 +134,7 @@ class Repeat:
         waiting = activation.waiting(change.old, self._ask.pending)
         if waiting is None:
             return change
-        laid = activation.laid(change.old, change.new, waiting)
+        laid = activation.without_marker(change.old, change.new, waiting)
         support = {**change.support, **{path: laid[path] for path in laid if path in change.support}}
         return replace(change, old=laid, support=support)
 

@@ -25,7 +25,7 @@ from worker_agent.policy import Policy
 from worker_agent.tdd.comparison.compare import compare
 from worker_agent.tdd.comparison.model import What
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.phases.activation import judge, laid, pending_test, settled, waiting
+from worker_agent.tdd.phases.activation import judge, pending_test, waiting, without_marker, without_pending_test
 from worker_agent.titles import Titles, Try
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -56,11 +56,11 @@ EDITED = activated(SOURCE, MARKED)
     ],
 )
 def test_the_comparison_takes_the_activation_for_no_change(head: bytes, ended: set[tuple[What, str]]) -> None:
-    assert changes(laid({PATH: SOURCE}, {PATH: head}, MARKED), {PATH: head}) == ended
+    assert changes(without_marker({PATH: SOURCE}, {PATH: head}, MARKED), {PATH: head}) == ended
 
 
 def test_without_a_pending_test_a_test_may_stay_skipped_and_its_activation_is_not_laid() -> None:
-    assert laid({PATH: SOURCE}, {PATH: SOURCE}, None) == {PATH: SOURCE}
+    assert without_marker({PATH: SOURCE}, {PATH: SOURCE}, None) == {PATH: SOURCE}
     assert changes({PATH: SOURCE}, {PATH: SOURCE}) == set()
     assert waiting({PATH: EDITED}, TEST) is None
     assert waiting({PATH: SOURCE}, "") is None
@@ -75,7 +75,7 @@ def test_a_placeholder_may_go_or_stay(head: bytes, free: bool) -> None:
     found = waiting({path: base}, f"{path}::x")
     assert found is not None
     assert found.bare
-    assert (changes(laid({path: base}, {path: head}, found), {path: head}) == set()) is free
+    assert (changes(without_marker({path: base}, {path: head}, found), {path: head}) == set()) is free
 
 
 def changes(base: dict[str, bytes], head: dict[str, bytes]) -> set[tuple[What, str]]:
@@ -87,10 +87,10 @@ def test_the_test_counts_as_new_and_what_passes_at_once_has_to_stay_green() -> N
     assert MARKED is not None
     base = ran("t.py::kept", (TEST, SKIPPED), (OTHER, SKIPPED))
     run = ran("t.py::kept", f"{TEST}[1]", (f"{TEST}[2]", BUG), (OTHER, SKIPPED))
-    assert set(settled(base, run, MARKED).results) == {"t.py::kept", OTHER, f"{TEST}[1]"}
-    assert settled(base, run, MARKED).passed == {"t.py::kept", f"{TEST}[1]"}
-    assert settled(base, run, None) is base
-    assert set(settled(base, run, replace(MARKED, bare=True)).results) == {"t.py::kept", OTHER}
+    assert set(without_pending_test(base, run, MARKED).results) == {"t.py::kept", OTHER, f"{TEST}[1]"}
+    assert without_pending_test(base, run, MARKED).passed == {"t.py::kept", f"{TEST}[1]"}
+    assert without_pending_test(base, run, None) is base
+    assert set(without_pending_test(base, run, replace(MARKED, bare=True)).results) == {"t.py::kept", OTHER}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def compare(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Comparison:
             pair = Pair(path, old, new, before.units(path) if old else (), after.units(path) if new else ())
             found += unit_entries(pair)
         found += file_entries(path, old, new)
-    return _sorted(settled(found, before, after))
+    return _group_by_kind(settled(found, before, after))
 
 
 def diff(entry: ComparedTest) -> str:
@@ -58,7 +58,7 @@ def old_versions(
     wanted = {entry.path for entry in entries if entry.path in base}
     text = b"\n".join(base[path] for path in wanted)
     found = {path: _old_version(path, base[path], head.get(path)) for path in sorted(wanted)}
-    for path in _support(base, head, text):
+    for path in _support_files(base, head, text):
         found.setdefault(path, base[path])
     return found
 
@@ -71,7 +71,7 @@ def _old_version(path: str, old: bytes, new: bytes | None) -> bytes:
     return old if laid is None else laid
 
 
-def _support(base: Mapping[str, bytes], head: Mapping[str, bytes], text: bytes) -> Iterator[str]:
+def _support_files(base: Mapping[str, bytes], head: Mapping[str, bytes], text: bytes) -> Iterator[str]:
     """Yield changed files without tests of their own, and deleted ones that the tests name."""
     for path, content in sorted(base.items()):
         is_changed = path in head and head[path] != content
@@ -80,7 +80,7 @@ def _support(base: Mapping[str, bytes], head: Mapping[str, bytes], text: bytes) 
             yield path
 
 
-def _sorted(entries: Sequence[ComparedTest]) -> Comparison:
+def _group_by_kind(entries: Sequence[ComparedTest]) -> Comparison:
     def of(*kinds: What) -> tuple[ComparedTest, ...]:
         return tuple(entry for entry in entries if entry.what in kinds)
 

@@ -42,11 +42,11 @@ def file_entries(path: str, old: File | None, new: File | None) -> Iterator[Comp
         return
     yield from _hooks(path, old, new)
     if (old is not None and old.has_tests) or (new is not None and new.has_tests):
-        yield from _unreadable(path, old, new)
+        yield from _unreadable_file(path, old, new)
     elif _is_whole_test(path):
-        yield from _unknown(path, old, new)
+        yield from _unknown_language(path, old, new)
     elif old is None or new is None:
-        yield from _come_or_gone(path, old, new)
+        yield from _added_or_deleted(path, old, new)
     elif old.source is not None:
         yield _entry(path, What.SUPPORT_FILE, "changed", old, new)
     elif not _snapshots_kept(old.content, new.content):
@@ -55,7 +55,7 @@ def file_entries(path: str, old: File | None, new: File | None) -> Iterator[Comp
         yield _entry(path, What.ADDED, "has new snapshots", old, new)
 
 
-def _come_or_gone(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
+def _added_or_deleted(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
     kind = What.DATA if language_of(path) is None else What.SUPPORT_FILE
     if new is None:
         yield _entry(path, kind, "deleted", old, new)
@@ -63,15 +63,15 @@ def _come_or_gone(path: str, old: File | None, new: File | None) -> Iterator[Com
         yield _entry(path, What.ADDED, "new data", old, new)
 
 
-def _unreadable(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
+def _unreadable_file(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
     """Yield a file with tests on one side only, because the other side cannot be read."""
     if old is not None and old.has_tests and new is not None and new.source is None:
         yield _entry(path, What.REMOVED, "cannot be read any more", old, new)
     elif old is not None and old.source is None:
-        yield from _unknown(path, old, new)
+        yield from _unknown_language(path, old, new)
 
 
-def _unknown(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
+def _unknown_language(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
     """Yield the change of a test file in an unknown language: text may only be added at its end."""
     if old is None:
         yield _entry(path, What.ADDED, "a new test file", old, new)

@@ -25,7 +25,7 @@ def settled(entries: Sequence[ComparedTest], before: Project, after: Project) ->
         same = fresh.get(_meaning(unit), []) if unit is not None else []
         if same:
             taken.append(same.pop(0))
-            found.append(_renamed(entry, taken[-1]))
+            found.append(_join_renamed(entry, taken[-1]))
         else:
             found.append(entry)
     return [entry for entry in found if entry not in taken]
@@ -41,7 +41,7 @@ def _unit(project: Project, entry: ComparedTest) -> TestUnit | None:
     return next((unit for unit in project.units(entry.path) if unit.name == entry.unit), None)
 
 
-def _renamed(old: ComparedTest, new: ComparedTest) -> ComparedTest:
+def _join_renamed(old: ComparedTest, new: ComparedTest) -> ComparedTest:
     return replace(
         old,
         what=What.RENAMED,

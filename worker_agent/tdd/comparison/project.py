@@ -98,29 +98,29 @@ class Project:
 
     def sources_of(self, path: str) -> Iterator[str]:
         """Yield the files from which a file takes names: its imports, and files that its runner loads for it."""
-        seen = {path}
+        yielded = {path}
         for other in (
-            *self._lent(path),
-            *(target for name in self.files[path].imports for target in self._at(path, name)),
+            *self._implicit_sources(path),
+            *(target for name in self.files[path].imports for target in self._import_targets(path, name)),
         ):
-            if other in self.files and other not in seen:
-                seen.add(other)
+            if other in self.files and other not in yielded:
+                yielded.add(other)
                 yield other
 
     def _meaning(self, path: str, depth: int) -> Mapping[str, str]:
         """Map each name of a file to its meaning, with all that it reaches; the file's name means the whole file."""
         if path not in self._meanings:
             file, around = self.files[path], self.elsewhere(path, depth)
-            known = file.definitions
+            names = file.definitions
             found = {
-                name: hashed(f"{key} {meaning}" for key, meaning in sorted(reached([name], known, around).items()))
-                for name in known
+                name: hashed(f"{key} {meaning}" for key, meaning in sorted(reached([name], names, around).items()))
+                for name in names
             }
             whole = hashed(f"{name} {meaning}" for name, meaning in sorted(found.items()))
             self._meanings[path] = {**dict.fromkeys(_stems(path), whole), **found}
         return self._meanings[path]
 
-    def _lent(self, path: str) -> Iterator[str]:
+    def _implicit_sources(self, path: str) -> Iterator[str]:
         """Yield files whose names are available without an import."""
         language = language_of(path)
         directory = PurePosixPath(path).parent
@@ -137,7 +137,7 @@ class Project:
         elif language is Language.RUBY:
             yield from (p for p in self.files if PurePosixPath(p).name in _EVERYWHERE or "/support/" in p)
 
-    def _at(self, path: str, name: str) -> Iterator[str]:
+    def _import_targets(self, path: str, name: str) -> Iterator[str]:
         """Yield the files that an import may mean."""
         directory = PurePosixPath(path).parent
         if language_of(path) is Language.PYTHON:
@@ -158,14 +158,14 @@ class Project:
             start = directory
             for _ in range(dots - 1):
                 start = start.parent
-            yield from _python(start.joinpath(*parts))
+            yield from _module_files(start.joinpath(*parts))
             yield from (path for path in self.files if PurePosixPath(path).parent == start and not parts)
             return
         for start in [directory, *directory.parents]:
-            yield from _python(start.joinpath(*parts))
+            yield from _module_files(start.joinpath(*parts))
 
 
-def _python(module: PurePosixPath) -> Iterator[str]:
+def _module_files(module: PurePosixPath) -> Iterator[str]:
     yield from (f"{module}.py", f"{module}/__init__.py")
 
 

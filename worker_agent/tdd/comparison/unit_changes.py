@@ -28,11 +28,11 @@ class Pair:
 
 def unit_entries(pair: Pair) -> Iterator[ComparedTest]:
     """Yield the entries for the tests of a file, in the order of the base, then new ones."""
-    before, after = _keyed(pair.before), _keyed(pair.after)
+    before, after = _by_name(pair.before), _by_name(pair.after)
     for key, old in before.items():
         new = after.get(key)
         if new is None:
-            yield _gone(pair, old)
+            yield _missing_test(pair, old)
         else:
             yield from _changes(pair, old, new)
     for key, new in after.items():
@@ -41,7 +41,7 @@ def unit_entries(pair: Pair) -> Iterator[ComparedTest]:
             yield ComparedTest(pair.path, new.name, new.line, What.ADDED, text, "", _text_of(pair.new, new))
 
 
-def _keyed(units: Sequence[TestUnit]) -> dict[tuple[str, int], TestUnit]:
+def _by_name(units: Sequence[TestUnit]) -> dict[tuple[str, int], TestUnit]:
     """Map each test by its name and its index among the tests of that name."""
     counts: Counter[str] = Counter()
     found = {}
@@ -56,7 +56,7 @@ def _text_of(file: File | None, unit: TestUnit) -> str:
     return "" if file is None else file.content[unit.start : unit.end].decode("utf-8", "replace")
 
 
-def _gone(pair: Pair, old: TestUnit) -> ComparedTest:
+def _missing_test(pair: Pair, old: TestUnit) -> ComparedTest:
     """Return the entry for a missing test; if its body is still there, the runner just does not find it."""
     name = f"{pair.path}::{old.name}"
     kind, said = (What.SKIPPED, "no longer collected") if _is_hidden(pair, old) else (What.REMOVED, "removed")
@@ -96,7 +96,7 @@ def _verdict(pair: Pair, old: TestUnit, new: TestUnit) -> tuple[What | None, str
             return What.EXPECTATIONS, "its expectation changed"
         return What.STEPS, "its steps changed; all its expectations stay"
     if old.support != new.support:
-        return What.SUPPORT, f"only what it uses changed ({_differing(old, new)})"
+        return What.SUPPORT, f"only what it uses changed ({_changed_support(old, new)})"
     if len(new.cases) > len(old.cases):
         return What.ADDED, f"{len(new.cases) - len(old.cases)} new cases"
     return None, ""
@@ -113,7 +113,7 @@ def _is_hidden(pair: Pair, old: TestUnit) -> bool:
     return pair.new is not None and old.body in pair.new.bodies and old.body not in {unit.body for unit in pair.after}
 
 
-def _differing(old: TestUnit, new: TestUnit) -> str:
+def _changed_support(old: TestUnit, new: TestUnit) -> str:
     before, after = dict(old.reaches), dict(new.reaches)
     names = sorted({name.lstrip(".'") for name in before.keys() | after.keys() if before.get(name) != after.get(name)})
     return ", ".join(names[:4]) or "its set-up"

@@ -133,13 +133,13 @@ def _parameters(source: Source, node: Node) -> frozenset[str]:
 
 def _only_compares(place: FunctionScope, parameters: frozenset[str], tables: Mapping[str, LiteralTable]) -> bool:
     """Return whether a function consists of literals, its parameters, and equality comparisons between them."""
-    known = set(parameters) | {name.removeprefix("$") for name in parameters} | set(tables) | _PLAIN | _locals(place)
+    allowed = set(parameters) | {name.removeprefix("$") for name in parameters} | set(tables) | _PLAIN | _locals(place)
     for node in without_raised(place.nodes):
         if node.type in _WORKING:
             return False
         if not node.is_named and node.type in _ARITHMETIC and not _is_sign(node):
             return False
-        if node.type in _NAMES and node.child_count == 0 and place.text(node) not in known:
+        if node.type in _NAMES and node.child_count == 0 and place.text(node) not in allowed:
             return False
     return True
 
@@ -183,7 +183,7 @@ def _is_compared(node: Node, top: Node) -> bool:
             return True
         if above.type in ("pair", "keyed_element", "array_element_initializer") and len(named(above)) == 2:
             return named(above)[0].id == inner.id
-        if above.type in ("argument_list", "arguments") and _EQUALS.match(_called(above)):
+        if above.type in ("argument_list", "arguments") and _EQUALS.match(_called_name(above)):
             return True
         if above.type.endswith("_statement"):
             return False
@@ -200,7 +200,7 @@ def _is_result(comparison: Node, inner: Node) -> bool:
     return led is not None and inner.start_byte >= led.start_byte
 
 
-def _called(arguments: Node) -> str:
+def _called_name(arguments: Node) -> str:
     call = arguments.parent
     if call is None:
         return ""

@@ -20,8 +20,8 @@ LEAST_CODES = 5
 
 _BYTES: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
     (re.compile(r"(?:[0-9a-fA-F]{2}\s?)+"), bytes.fromhex),
-    (re.compile(r"[A-Za-z0-9+/\s]+={0,2}"), lambda text: base64.b64decode(_padded(text))),
-    (re.compile(r"[A-Za-z0-9_-]+={0,2}"), lambda text: base64.urlsafe_b64decode(_padded(text))),
+    (re.compile(r"[A-Za-z0-9+/\s]+={0,2}"), lambda text: base64.b64decode(_pad(text))),
+    (re.compile(r"[A-Za-z0-9_-]+={0,2}"), lambda text: base64.urlsafe_b64decode(_pad(text))),
     (re.compile(r"[A-Z2-7]+=*"), base64.b32decode),
     (re.compile(r"[!-~]+"), base64.b85decode),
     (re.compile(r"[!-~]+"), base64.a85decode),
@@ -35,13 +35,13 @@ def hidden(texts: Collection[str], numbers: Collection[str]) -> Iterator[str]:
         if LEAST_CHARS <= len(text) <= MOST_CHARS:
             yield text[::-1]
             yield codecs.encode(text, "rot13")
-            yield from _decoded(text)
+            yield from _decodings(text)
     codes = [int(number) for number in numbers if re.fullmatch(r"0?[0-9]{2,3}", number) and 32 <= int(number) <= 126]
     if len(codes) >= LEAST_CODES:
         yield "".join(map(chr, codes))
 
 
-def _decoded(text: str) -> Iterator[str]:
+def _decodings(text: str) -> Iterator[str]:
     text = text.strip()
     for form, decode in _BYTES:
         if form.fullmatch(text):
@@ -49,10 +49,10 @@ def _decoded(text: str) -> Iterator[str]:
                 found = decode(text)
             except (ValueError, binascii.Error):
                 continue
-            yield from filter(None, (_readable(found), _readable(_unpacked(found))))
+            yield from filter(None, (_readable_text(found), _readable_text(_decompress(found))))
 
 
-def _unpacked(content: bytes) -> bytes:
+def _decompress(content: bytes) -> bytes:
     """Return the decompressed content, at most `MOST_CHARS` bytes of it; empty if it was not compressed."""
     for window in (zlib.MAX_WBITS, zlib.MAX_WBITS | 16, -zlib.MAX_WBITS):
         try:
@@ -62,7 +62,7 @@ def _unpacked(content: bytes) -> bytes:
     return b""
 
 
-def _readable(content: bytes) -> str:
+def _readable_text(content: bytes) -> str:
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -70,6 +70,6 @@ def _readable(content: bytes) -> str:
     return text if all(char.isprintable() or char.isspace() for char in text) else ""
 
 
-def _padded(text: str) -> str:
+def _pad(text: str) -> str:
     bare = "".join(text.split()).rstrip("=")
     return bare + "=" * (-len(bare) % 4)

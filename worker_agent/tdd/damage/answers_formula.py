@@ -56,16 +56,16 @@ def _formula(place: FunctionScope) -> str | None:
 
 def _is_basis(source: Source, node: Node) -> bool:
     """Return whether a product multiplies a difference over a difference: Lagrange interpolation."""
-    right = _bare(node.child_by_field_name("right") or node)
+    right = _without_parentheses(node.child_by_field_name("right") or node)
     by = source.text(node.children[1]) if node.child_count > 1 else ""
     if by != "*=" or right.type not in _BINARY or _operator(source, right) != "/":
         return False
-    return all(_operator(source, _bare(side)) == "-" for side in named(right))
+    return all(_operator(source, _without_parentheses(side)) == "-" for side in named(right))
 
 
 def _degree(source: Source, node: Node) -> float:
     """Return the highest power of any name in a sum of products; 0 for other expressions."""
-    node = _bare(node)
+    node = _without_parentheses(node)
     if node.type in _NAMES:
         return 1
     sides = named(node)
@@ -101,7 +101,7 @@ def _operator(source: Source, node: Node) -> str:
     return source.text(found) if found is not None else ""
 
 
-def _bare(node: Node) -> Node:
+def _without_parentheses(node: Node) -> Node:
     while node.type in _AROUND and named(node):
         node = named(node)[0]
     return node

@@ -49,7 +49,7 @@ def literals(source: Source, nodes: Iterable[Node]) -> Iterator[tuple[Node, str]
     for node in nodes:
         value = ""
         if node.type in kinds.strings and (node.parent is None or not is_documentation(source, node.parent)):
-            value = f"'{_unquoted(source.text(node))}"
+            value = f"'{_unquote(source.text(node))}"
         elif node.type in kinds.integers or node.type in kinds.floats:
             value = re.sub(r"(?<=\d)(_|[uUlLnfFdD]\w*$|[iu]\d+$)", "", source.text(node))
         if value not in _TRIVIAL:
@@ -97,6 +97,6 @@ def _table(source: Source, node: Node) -> LiteralTable:
     return LiteralTable(frozenset(keys), frozenset(values))
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     quoted = re.fullmatch(r"[a-zA-Z@$]{0,3}(\"\"\"|'''|#*[\"'`])(.*?)(\"\"\"|'''|[\"'`]#*)", text, flags=re.DOTALL)
     return quoted.group(2) if quoted else text

@@ -43,9 +43,11 @@ def verbatim_answers(
     `base` and `head` hold code and its data, `tests` test files of the head, all by path; `test_names` names tests by
     file. Messages of raised errors, and results that the tests pass in themselves, do not count.
     """
-    expected = frozenset().union(*(_expected(parse(path, tests[path]), names) for path, names in test_names.items()))
+    expected = frozenset().union(
+        *(_expected_results(parse(path, tests[path]), names) for path, names in test_names.items())
+    )
     found = []
-    for path, texts, numbers in _held(base, head):
+    for path, texts, numbers in _new_values(base, head):
         there = [each for each in sorted(expected) if _is_there(each, texts, numbers)]
         if len(there) >= LEAST and len(there) >= SHARE * len(expected):
             found.append(TOLD.format(path, ", ".join(shown_literal(each) for each in there[:4])))
@@ -68,7 +70,7 @@ def _is_there(value: str, texts: str, numbers: Collection[str]) -> bool:
     return value[1:] in texts if value.startswith("'") else value in numbers
 
 
-def _held(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Iterator[tuple[str, str, Sequence[str]]]:
+def _new_values(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Iterator[tuple[str, str, Sequence[str]]]:
     """Yield path, new texts and new numbers of each changed file, in the order of the code."""
     for change in changes(base, head):
         if change.source is not None:
@@ -80,7 +82,7 @@ def _held(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Iterator[tupl
             yield change.path, change.text, list(dict.fromkeys(re.findall(r"\d+(?:\.\d+)?", change.text)))
 
 
-def _expected(source: Source | None, names: Collection[str]) -> frozenset[str]:
+def _expected_results(source: Source | None, names: Collection[str]) -> frozenset[str]:
     """Return the results that tests of a file expect, without their inputs and short values."""
     if source is None:
         return frozenset()
@@ -91,7 +93,9 @@ def _expected(source: Source | None, names: Collection[str]) -> frozenset[str]:
         for node, value in literals(source, within):
             is_result = any(node.start_byte <= at <= node.end_byte for at in places) or _ends_row(node)
             (results if is_result else given).add(value)
-    return frozenset(value for value in results if _tells(value) and not any(value[1:] in each for each in given))
+    return frozenset(
+        value for value in results if _is_long_enough(value) and not any(value[1:] in each for each in given)
+    )
 
 
 def _ends_row(node: Node) -> bool:
@@ -105,5 +109,5 @@ def _ends_row(node: Node) -> bool:
     return above is not None and above.type in _ROWS
 
 
-def _tells(value: str) -> bool:
+def _is_long_enough(value: str) -> bool:
     return len(value) > CHARS if value.startswith("'") else sum(each.isdigit() for each in value) >= DIGITS

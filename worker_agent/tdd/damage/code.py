@@ -34,7 +34,7 @@ def damages(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[Damag
     for candidate in in_turn(each for change in found for each in candidates(change)):
         if len(made) + len(whole) >= LIMIT:
             break
-        damage = candidate.made()
+        damage = candidate.make()
         if damage is not None:
             made.append(damage)
     return tuple(sorted([*whole, *made], key=lambda each: (each.path, each.line, each.kind, each.what)))

@@ -123,9 +123,17 @@ def body_statements(place: FunctionScope) -> list[Node]:
 
 
 def _edit(
-    place: FunctionScope, entry: FunctionEntry, kind: DamageKind, statement: str, what: str, *, quiet: bool = True
+    place: FunctionScope,
+    entry: FunctionEntry,
+    kind: DamageKind,
+    statement: str,
+    description: str,
+    *,
+    quiet: bool = True,
 ) -> Edit:
-    told = what if len(what) <= 80 else f"{what[:78]}…`" if what.endswith("`") else f"{what[:79]}…"
+    told = description
+    if len(description) > 80:
+        told = f"{description[:78]}…`" if description.endswith("`") else f"{description[:79]}…"
     line = line_of(place.node)
     return Edit(kind, entry.start, entry.end, entry.filled(statement), told, line, quiet=quiet)
 

@@ -35,7 +35,7 @@ class Candidate:
     edit: Edit
     direct: bool = True
 
-    def made(self) -> Damage | None:
+    def make(self) -> Damage | None:
         """Return the damage; None if the file would not parse, or would be the same."""
         edit, change = self.edit, self.change
         if change.source is None:
@@ -69,7 +69,7 @@ def quiet_possible(change: FileChange, function: Function) -> bool:
     if change.source is None:
         return True
     place = scope_of(change.source, function, change.lines)
-    return any(Candidate(change, function.name, edit).made() for edit in _edits(place) if edit.quiet)
+    return any(Candidate(change, function.name, edit).make() for edit in _edits(place) if edit.quiet)
 
 
 def _edits(place: EditScope) -> Iterator[Edit]:
@@ -90,11 +90,11 @@ def _of_place(change: FileChange, place: EditScope) -> list[Candidate]:
     is_function = isinstance(place, FunctionScope)
     name = place.function.name if isinstance(place, FunctionScope) else ""
     direct, indirect = [], []
-    known: set[tuple[int, int, str]] = set()
+    yielded: set[tuple[int, int, str]] = set()
     for edit in _edits(place):
-        if (edit.start, edit.end, edit.by) in known:
+        if (edit.start, edit.end, edit.by) in yielded:
             continue
-        known.add((edit.start, edit.end, edit.by))
+        yielded.add((edit.start, edit.end, edit.by))
         on_touched = not touched or _is_touched(change, edit) or (is_function and edit.kind in _WHOLE)
         if on_touched and not edit.weak:
             direct.append(Candidate(change, name, edit, True))

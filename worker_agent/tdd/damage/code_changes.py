@@ -177,20 +177,22 @@ def _changed_lines(before: Source | None, source: Source) -> tuple[frozenset[int
 
 
 def _other_functions(before: Source | None, source: Source) -> Iterable[Function]:
-    known = Counter((found.name, found.text) for found in functions(before)) if before else Counter[tuple[str, str]]()
+    unchanged = (
+        Counter((found.name, found.text) for found in functions(before)) if before else Counter[tuple[str, str]]()
+    )
     for found in functions(source):
-        if known[(found.name, found.text)]:
-            known[(found.name, found.text)] -= 1
+        if unchanged[(found.name, found.text)]:
+            unchanged[(found.name, found.text)] -= 1
         else:
             yield found
 
 
 def _other_statements(before: Source | None, source: Source) -> tuple[Statement, ...]:
-    known = Counter(found.text for found in statements(before)) if before else Counter[str]()
+    unchanged = Counter(found.text for found in statements(before)) if before else Counter[str]()
     other = []
     for found in statements(source):
-        if known[found.text]:
-            known[found.text] -= 1
+        if unchanged[found.text]:
+            unchanged[found.text] -= 1
         elif found.text:
             other.append(found)
     return tuple(other)

@@ -96,7 +96,7 @@ def _operations(place: EditScope, node: Node) -> Iterator[Edit]:
         elif sign in _STEPS and len(operators) == 1:
             yield from _arithmetic(place, node, operator)
         elif sign in ("+", ".") and len(operators) == 1 and not _holds_number(place, node):
-            yield from _shortened(place, node)
+            yield from _keep_left_operand(place, node)
 
 
 def _is_plain_comparison(node: Node, sign: str) -> bool:
@@ -134,7 +134,7 @@ def _holds_number(place: EditScope, node: Node) -> bool:
     return any(each.type in place.kinds.integers for each in named(node))
 
 
-def _shortened(place: EditScope, node: Node) -> Iterator[Edit]:
+def _keep_left_operand(place: EditScope, node: Node) -> Iterator[Edit]:
     left = node.child_by_field_name("left")
     if left is None or parent_of(node) in _OPERATIONS:
         return

@@ -53,7 +53,7 @@ def other_text(place: EditScope, node: Node) -> str | None:
         return None
     (start, end), text = quoted.span(2), quoted.group(2)
     if _REGEX_CALLS.match(_call_of(place, node)):
-        return f"{whole[:start]}{_never(place, text)}{whole[end:]}"
+        return f"{whole[:start]}{_matchless_pattern(place, text)}{whole[end:]}"
     if re.search(r"[%{}$\\\n]", text):
         new = f"~{text}~" if not text.startswith(("\n", "\\")) else f"{text}~"
     elif len(text) == 1:
@@ -181,7 +181,7 @@ def _plain_quoted(place: EditScope, node: Node) -> str | None:
     return '"damaged"' if place.language is not Language.PYTHON else "'damaged'"
 
 
-def _never(place: EditScope, pattern: str) -> str:
+def _matchless_pattern(place: EditScope, pattern: str) -> str:
     """Return the pattern, changed so that it still compiles and matches nothing."""
     if place.language in (Language.GO, Language.RUST):
         return f"{pattern}{_IMPOSSIBLE_LINEAR}"

@@ -82,9 +82,9 @@ class EditScope:
         start, end = part
         return replaced(content, start - node.start_byte, end - node.start_byte, by.encode()).decode("utf-8", "replace")
 
-    def replace(self, kind: DamageKind, node: Node, by: str, what: str = "", *, weak: bool = False) -> Edit:
+    def replace(self, kind: DamageKind, node: Node, by: str, description: str = "", *, weak: bool = False) -> Edit:
         """Return the edit that puts `by` in the place of a node."""
-        told = what or became(self.text(node), by)
+        told = description or became(self.text(node), by)
         is_weak = weak or is_message(self.source, node)
         return Edit(kind, node.start_byte, node.end_byte, by, told, line_of(node), weak=is_weak)
 

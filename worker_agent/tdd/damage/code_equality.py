@@ -39,10 +39,12 @@ _MATCHER = re.compile(r"\basymmetricMatch\b")
 
 def deciding(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return a sentence for each such new or changed function of a plain-value class, or that runners call."""
-    return tuple(EQUAL.format(change.path, name) for change in changes(base, head) for name in _deciding(change))
+    return tuple(
+        EQUAL.format(change.path, name) for change in changes(base, head) for name in _deciding_functions(change)
+    )
 
 
-def _deciding(change: FileChange) -> Iterator[str]:
+def _deciding_functions(change: FileChange) -> Iterator[str]:
     if change.source is not None and _MATCHER.search(change.changed_text):
         yield "asymmetricMatch"
     for place in change.scopes:

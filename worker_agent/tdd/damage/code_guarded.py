@@ -38,11 +38,11 @@ def guarded(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, 
     found = []
     for change in changes(base, head):
         for place in change.new_scopes:
-            found += [GUARDED.format(change.path, place.function.name, name) for name in _guarding(place)]
+            found += [GUARDED.format(change.path, place.function.name, name) for name in _guarding_parameters(place)]
     return tuple(found)
 
 
-def _guarding(place: FunctionScope) -> Iterator[str]:
+def _guarding_parameters(place: FunctionScope) -> Iterator[str]:
     source, function = place.source, place.function
     if function.body is None or is_prescribed(source, function) or is_unfinished(place):
         return

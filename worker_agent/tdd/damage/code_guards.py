@@ -37,13 +37,13 @@ def removed(change: FileChange) -> Iterator[Guard]:
     before = parse(change.path, change.base) if change.base is not None else None
     if before is None:
         return
-    now = _bare(change.text)
+    now = _words_and_signs(change.text)
     here = {place.function.name: place for place in change.scopes}
     for function in functions(before):
         for guard, condition, refusal in _guards(before, function.node) if function.name in here else ():
-            if _bare(before.text(condition)) in now:
+            if _words_and_signs(before.text(condition)) in now:
                 continue
-            stays = _bare(before.text(refusal)) in now
+            stays = _words_and_signs(before.text(refusal)) in now
             if stays:
                 back = _with_condition(here[function.name], before, function.node, refusal, condition)
             else:
@@ -66,9 +66,9 @@ def _with_condition(
     place: FunctionScope, before: Source, old_function: Node, refusal: Node, condition: Node
 ) -> bytes | None:
     """Return the file with the base's condition for the refusal with the same words, if there is just one."""
-    words_of = _bare(before.text(refusal))
-    old = [node for _, node, by in _guards(before, old_function) if _bare(before.text(by)) == words_of]
-    new = [node for _, node, by in _guards(place.source, place.node) if _bare(place.text(by)) == words_of]
+    words_of = _words_and_signs(before.text(refusal))
+    old = [node for _, node, by in _guards(before, old_function) if _words_and_signs(before.text(by)) == words_of]
+    new = [node for _, node, by in _guards(place.source, place.node) if _words_and_signs(place.text(by)) == words_of]
     if len(old) != 1 or len(new) != 1:
         return None
     damaged = edited(
@@ -91,7 +91,7 @@ def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node, Node]]
             yield node, condition, inner[0]
 
 
-def _bare(text: str) -> str:
+def _words_and_signs(text: str) -> str:
     """Return a text as words and signs with single spaces, so that one contains another only as a whole."""
-    words_and_signs = re.findall(r"[\w.]+|[^\w.\s]", text)
-    return f" {' '.join(words_and_signs)} "
+    found = re.findall(r"[\w.]+|[^\w.\s]", text)
+    return f" {' '.join(found)} "

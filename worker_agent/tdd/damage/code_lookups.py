@@ -62,10 +62,10 @@ def _checksums(change: FileChange, place: FunctionScope) -> Iterator[str]:
             return
 
 
-def _asked_numbers(path: str, place: FunctionScope, given: frozenset[str], said: str) -> Iterator[str]:
+def _asked_numbers(path: str, place: FunctionScope, in_tests: frozenset[str], criteria: str) -> Iterator[str]:
     keys = {value for value in _keys(place.source, place.node) if _PLAIN.fullmatch(value)}
     numbers = {value.removeprefix("'") for value in keys}
-    if len(keys) > 1 and keys <= given and not numbers.intersection(re.findall(r"-?\d+(?:\.\d+)?", said)):
+    if len(keys) > 1 and keys <= in_tests and not numbers.intersection(re.findall(r"-?\d+(?:\.\d+)?", criteria)):
         told = ", ".join(f"`{number}`" for number in sorted(numbers)[:3])
         yield ASKED.format(path, place.function.name, told)
 

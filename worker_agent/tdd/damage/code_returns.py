@@ -90,7 +90,7 @@ def _other_values(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
         yield place.replace(DamageKind.RET, value, negated(place.language, text))
         return
     if sort == "tuple" and len(named(value)) > 1:
-        yield _swapped(place, value)
+        yield _swap_entries(place, value)
         return
     declared = declared_type(place.source, owner)
     if sort_of_type(declared) == "bool":
@@ -98,10 +98,10 @@ def _other_values(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
     elif sort_of_type(declared) == "int" or _is_arithmetic(value):
         yield place.replace(DamageKind.RET, value, f"({text}) + 1")
     else:
-        yield from _emptied(place, value, declared, sort)
+        yield from _empty_value(place, value, declared, sort)
 
 
-def _emptied(place: EditScope, value: Node, declared: str, sort: str) -> Iterator[Edit]:
+def _empty_value(place: EditScope, value: Node, declared: str, sort: str) -> Iterator[Edit]:
     """Yield nothing, or the zero value, in place of a value; another text for a literal is `const` already."""
     if place.language is Language.RUST and place.text(value).startswith("Some("):
         by: str | None = "None"
@@ -145,7 +145,7 @@ def _go_results(place: FunctionScope, values: Node, owner: Node) -> Iterator[Edi
             yield place.replace(DamageKind.RET, value, by, became(text, f"*new({declared})"))
 
 
-def _swapped(place: EditScope, value: Node) -> Edit:
+def _swap_entries(place: EditScope, value: Node) -> Edit:
     """Return a tuple with its first two entries swapped, or another last one if they are the same."""
     first, second = named(value)[:2]
     left, right = place.text(first), place.text(second)

@@ -46,19 +46,21 @@ def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
     entry = entry_of(place)
     if entry is None or is_unfinished(place) or is_generator(place):
         return
-    for value, what in _values(place):
+    for value, description in _values(place):
         statement = returning(place, entry.is_expression, value)
-        content = None if statement is None else _made(change, entry, statement)
+        content = None if statement is None else _with_first_statement(change, entry, statement)
         if content is not None:
-            yield Simpler(what, content)
+            yield Simpler(description, content)
     is_meant = declared_type(place.source, place.node).rpartition(".")[2] in _NEVER
-    failing = None if is_meant else _made(change, entry, _failing(place) or raising(place, entry))
+    failing = (
+        None if is_meant else _with_first_statement(change, entry, _failing_statement(place) or raising(place, entry))
+    )
     if failing is not None:  # whoever expects any failure is content with it
         declares = place.language is Language.GO and _ERROR.encode() in failing
         yield Simpler("always fails", failing + _ERROR_TYPE if declares else failing)
 
 
-def _failing(place: FunctionScope) -> str:
+def _failing_statement(place: FunctionScope) -> str:
     """Return the statement that returns an error, if the function returns errors; empty if it raises."""
     if place.language is Language.GO and (types := result_types(place))[-1:] == ["error"]:
         return f"return {', '.join([*(f'*new({each})' for each in types[:-1]), f'{_ERROR}{{}}'])};"
@@ -80,6 +82,6 @@ def _values(place: FunctionScope) -> Iterator[tuple[str, str]]:
         yield f"{name}.into()" if place.language is Language.RUST else name, f"hands back its argument `{name}`"
 
 
-def _made(change: FileChange, entry: FunctionEntry, statement: str) -> bytes | None:
+def _with_first_statement(change: FileChange, entry: FunctionEntry, statement: str) -> bytes | None:
     content = replaced(change.head, entry.start, entry.end, entry.filled(statement).encode())
     return content if content != change.head and parse(change.path, content) is not None else None

@@ -57,20 +57,20 @@ def statement_edits(place: EditScope) -> Iterator[Edit]:
     """Yield the statements of a place, each damaged; outside of functions only calls are left out."""
     for node in place.nodes:
         if node.type in RAISES:
-            yield from _raises(place, node)
+            yield from _raise_edits(place, node)
         elif place.language is Language.RUBY:
-            yield from _ruby(place, node)
+            yield from _ruby_edits(place, node)
         elif node.type in _STATEMENTS:
-            yield from _left_out(place, node)
+            yield from _omission(place, node)
         if isinstance(place, FunctionScope):
-            yield from _assigned(place, node)
+            yield from _assignment_edits(place, node)
 
 
-def _left_out(place: EditScope, node: Node) -> Iterator[Edit]:
+def _omission(place: EditScope, node: Node) -> Iterator[Edit]:
     inner = named(node)[0] if named(node) else node
     if not _has_effect(place, node, inner):
         return
-    by = _nothing_done(place, node, inner)
+    by = _empty_statement(place, node, inner)
     if by is not None:
         told = f"`{shown(place.text(node).rstrip(';'), 54)}` was left out"
         yield place.replace(DamageKind.DROP, node, by, told, weak=node.type in ("echo_statement", "defer_statement"))
@@ -89,7 +89,7 @@ def _has_effect(place: EditScope, node: Node, inner: Node) -> bool:
     return _KEPT.match(text) is None
 
 
-def _nothing_done(place: EditScope, node: Node, inner: Node) -> str | None:
+def _empty_statement(place: EditScope, node: Node, inner: Node) -> str | None:
     """Return the replacement of a statement that is left out; it stays in the file if a compiler counts its uses."""
     text = place.text(node)
     if place.language is Language.PYTHON:
@@ -118,7 +118,7 @@ def _is_to_member(node: Node) -> bool:
     return left is not None and left.type in _MEMBERS and node.child_by_field_name("right") is not None
 
 
-def _raises(place: EditScope, node: Node) -> Iterator[Edit]:
+def _raise_edits(place: EditScope, node: Node) -> Iterator[Edit]:
     text = place.text(node)
     if "NotImplemented" in text or not named(node):
         return
@@ -156,7 +156,7 @@ def _another_exception(place: EditScope, node: Node) -> Iterator[Edit]:
         yield Edit(DamageKind.LIKE, edit.start, edit.end, by, edit.what, edit.line)
 
 
-def _ruby(place: EditScope, node: Node) -> Iterator[Edit]:
+def _ruby_edits(place: EditScope, node: Node) -> Iterator[Edit]:
     if node.type == "call" and place.text(node).startswith("raise"):
         exception = node.child_by_field_name("arguments")
         yield place.replace(DamageKind.DROP, node, "nil", f"`{shown(place.text(node), 54)}` was left out")
@@ -174,14 +174,14 @@ def _ruby(place: EditScope, node: Node) -> Iterator[Edit]:
         yield place.replace(DamageKind.DROP, node, "nil", f"`{shown(place.text(node), 54)}` was left out")
 
 
-def _assigned(place: EditScope, node: Node) -> Iterator[Edit]:
+def _assignment_edits(place: EditScope, node: Node) -> Iterator[Edit]:
     operator = _step_of(node)
     if operator is not None:
-        yield place.replace(DamageKind.ASSIGN, operator, "=", _step_told(place, node, operator))
+        yield place.replace(DamageKind.ASSIGN, operator, "=", _describe_step(place, node, operator))
     elif (found := _value_of(place, node)) is not None:
         by = _another_value(place, node, found)
         if by is not None and by != place.text(found):
-            yield place.replace(DamageKind.ASSIGN, found, by, _assigned_told(place, node, by))
+            yield place.replace(DamageKind.ASSIGN, found, by, _describe_assignment(place, node, by))
 
 
 def _step_of(node: Node) -> Node | None:
@@ -192,14 +192,14 @@ def _step_of(node: Node) -> Node | None:
     return operator if operator is not None and operator.type.endswith("=") and len(operator.type) > 1 else None
 
 
-def _step_told(place: EditScope, node: Node, operator: Node) -> str:
+def _describe_step(place: EditScope, node: Node, operator: Node) -> str:
     old = place.text(operator)
     left = node.child_by_field_name("left")
     name = shown(place.text(left), 26) if left is not None else ""
     return f"`{name} {old} …` became `{name} = …`"
 
 
-def _assigned_told(place: EditScope, node: Node, by: str) -> str:
+def _describe_assignment(place: EditScope, node: Node, by: str) -> str:
     left = node.child_by_field_name("left") or node.child_by_field_name("name") or node.child_by_field_name("pattern")
     name = shown(place.text(left), 30) if left is not None else "a variable"
     return f"`{name}` became `{shown(by)}`"

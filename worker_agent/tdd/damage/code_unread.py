@@ -43,13 +43,13 @@ def unread(base: Mapping[str, bytes], head: Mapping[str, bytes], beside: Iterabl
     Classes that inherit are left out, and those with a decorator: other code may read their members.
     """
     texts = [content.decode("utf-8", "replace") for content in (*head.values(), *beside)]
-    known = joined(base)
+    base_text = joined(base)
     found: dict[str, None] = {}
     for change in changes(base, head):
         for place in change.new_scopes if not _WHOLE.search(change.text) else ():
             source, function = place.source, place.function
             for name in _private_members(source, function):
-                if not _pattern_of_member(name).search(known) and not any(_is_read(name, text) for text in texts):
+                if not _pattern_of_member(name).search(base_text) and not any(_is_read(name, text) for text in texts):
                     found[KEPT.format(change.path, function.owner or function.name, name)] = None
             names = _unused_locals(source, function)
             found |= dict.fromkeys(LOCAL.format(change.path, function.name, name) for name in names)

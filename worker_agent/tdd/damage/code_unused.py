@@ -30,7 +30,7 @@ def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, .
         for place in change.new_scopes:
             if not _is_fixed(place):
                 source, function = place.source, place.function
-                names = (*_idle(source, function), *_taken_apart(source, function))
+                names = (*_unread_parameters(source, function), *_unread_unpacked(source, function))
                 found += [UNUSED.format(change.path, function.name, name) for name in names]
     return tuple(found)
 
@@ -54,7 +54,7 @@ def _is_fixed(place: FunctionScope) -> bool:
     )
 
 
-def _idle(source: Source, function: Function) -> Iterator[str]:
+def _unread_parameters(source: Source, function: Function) -> Iterator[str]:
     """Yield the last parameters, as far as none of them is read."""
     listed = function.node.child_by_field_name("parameters")
     if listed is None or listed.type not in PARAMETER_LISTS or function.body is None:
@@ -77,7 +77,7 @@ def _is_read(name: str, code: str) -> bool:
     return re.search(rf"(?<![\w$]){re.escape(name)}(?!\w)", bare) is not None
 
 
-def _taken_apart(source: Source, function: Function) -> Iterator[str]:
+def _unread_unpacked(source: Source, function: Function) -> Iterator[str]:
     """Yield the names that a new function unpacks from objects (JavaScript) and does not read.
 
     If it takes the rest as well, a name may be there to be left out of that.
@@ -85,7 +85,7 @@ def _taken_apart(source: Source, function: Function) -> Iterator[str]:
     for pattern in walk(function.node):
         if pattern.type != "object_pattern" or any("rest" in each.type for each in named(pattern)):
             continue
-        for name in _bound(source, pattern):
+        for name in _bound_names(source, pattern):
             others = (source.content[function.node.start_byte : name.start_byte], source.content[name.end_byte :])
             after = others[1][: function.node.end_byte - name.end_byte].decode("utf-8", "replace")
             text = source.text(name)
@@ -93,7 +93,7 @@ def _taken_apart(source: Source, function: Function) -> Iterator[str]:
                 yield text
 
 
-def _bound(source: Source, pattern: Node) -> Iterator[Node]:
+def _bound_names(source: Source, pattern: Node) -> Iterator[Node]:
     """Yield the names that a pattern binds, without those of patterns inside."""
     for each in named(pattern):
         if each.type == "object_assignment_pattern":

@@ -122,22 +122,22 @@ def declared_type(source: Source, function: Node) -> str:
 
 def zero(language: Language, sort: str, declared: str = "") -> str | None:
     """Return the zero value: empty or zero of the sort; None if none is known to fit."""
-    known = _ZERO.get(Language.JAVASCRIPT if language in SCRIPTS else language, {}).get(sort)
+    value = _ZERO.get(Language.JAVASCRIPT if language in SCRIPTS else language, {}).get(sort)
     match language:
         case Language.GO:
             return f"*new({declared})" if declared else None
         case Language.RUST:
             return _rust_zero(declared)
         case Language.JAVA:
-            return known if known and declared[:1].islower() | (sort == "str") else _java_zero(declared)
+            return value if value and declared[:1].islower() | (sort == "str") else _java_zero(declared)
         case Language.CSHARP:
-            return known or ("default!" if declared else None)
+            return value or ("default!" if declared else None)
         case Language.TYPESCRIPT | Language.TSX:
-            return f"{known} as any" if sort in ("list", "dict") else known or "undefined as any"
-        case Language.PHP if declared and not known:
+            return f"{value} as any" if sort in ("list", "dict") else value or "undefined as any"
+        case Language.PHP if declared and not value:
             return "null" if declared.startswith("?") or "null" in declared or declared == "mixed" else None
         case _:
-            return known or _NONE.get(language, "undefined")
+            return value or _NONE.get(language, "undefined")
 
 
 def other(language: Language, sort: str, declared: str = "") -> str | None:

@@ -73,7 +73,7 @@ def _moment(source: Source, code: str) -> str:
     )
     values = [value for name, value in constants if re.search(rf"\b{re.escape(name)}\b", code)]
     texts = [re.sub(r"(?<=\d)_(?=\d)", "", text) for text in (code, *values)]
-    return next((seen[0] for text in texts if (seen := _YEAR.search(text) or _MOMENT.search(text))), "")
+    return next((match[0] for text in texts if (match := _YEAR.search(text) or _MOMENT.search(text))), "")
 
 
 def _test_texts(tests: Mapping[str, bytes], test_names: Mapping[str, Collection[str]]) -> Iterator[str]:

@@ -92,8 +92,8 @@ def damaged_expectations(
         source = parse(path, files[path])
         if source is not None:
             for found, checks in _flows(source, set(test_names[path])):
-                _damage(runs, (path, found.name), checks)
-    return tuple(_made(kind, run, files) for kind, run in runs.items() if run.touched)
+                _add_damages(runs, (path, found.name), checks)
+    return tuple(_as_damage(kind, run, files) for kind, run in runs.items() if run.touched)
 
 
 def near_expectations(
@@ -106,13 +106,13 @@ def near_expectations(
     run = _Run()
     for path in sorted(set(files) & set(test_names)):
         source = parse(path, files[path])
-        near = partial(_near, files[path])
+        near = partial(_near_number, files[path])
         for found, checks in _flows(source, set(test_names[path])) if source is not None else ():
-            _add(run, (path, found.name), _first(checks, checks.sure, near))
-    return _made(ExpectationEdit.NEAR, run, files) if run.touched else None
+            _add_edits(run, (path, found.name), _first_edits(checks, checks.sure, near))
+    return _as_damage(ExpectationEdit.NEAR, run, files) if run.touched else None
 
 
-def _near(content: bytes, check: Check) -> Edits:
+def _near_number(content: bytes, check: Check) -> Edits:
     """Return the expected number of a check, half as large again; empty if it is no number."""
     edits = check.literal
     if len(edits) != 1 or not _NUMBER.fullmatch(edits[0].by.strip()):
@@ -140,7 +140,7 @@ def expected_places(source: Source, names: Collection[str]) -> Iterator[tuple[No
         yield node, tuple(edit.start for check in every for edit in check.literal)
 
 
-def _made(kind: ExpectationEdit, run: _Run, files: Mapping[str, bytes]) -> ExpectationDamage:
+def _as_damage(kind: ExpectationEdit, run: _Run, files: Mapping[str, bytes]) -> ExpectationDamage:
     damaged = {path: edited(files[path], edits) for path, edits in sorted(run.edits.items())}
     return ExpectationDamage(kind, damaged, frozenset(run.touched), frozenset(run.partly))
 
@@ -154,23 +154,23 @@ def _flows(source: Source, names: Collection[str]) -> Iterator[tuple[FoundTest, 
             yield found, flow(reader, found.body) if ends is None else ends
 
 
-def _damage(runs: Mapping[ExpectationEdit, _Run], test: Touched, checks: Flow) -> None:
-    exception = _first(checks, checks.sure, lambda check: check.exception)
-    first = _first(checks, checks.sure, _negated)
-    last = _first(checks, checks.sure[::-1], _negated)
+def _add_damages(runs: Mapping[ExpectationEdit, _Run], test: Touched, checks: Flow) -> None:
+    exception = _first_edits(checks, checks.sure, lambda check: check.exception)
+    first = _first_edits(checks, checks.sure, _negation)
+    last = _first_edits(checks, checks.sure[::-1], _negation)
     if first != exception:
-        _add(runs[ExpectationEdit.NEGATE_FIRST], test, first)
+        _add_edits(runs[ExpectationEdit.NEGATE_FIRST], test, first)
     if last not in {first, exception}:
-        _add(runs[ExpectationEdit.NEGATE_LAST], test, last)
-    _add(runs[ExpectationEdit.LITERAL], test, _first(checks, checks.sure, lambda check: check.literal))
-    _add(runs[ExpectationEdit.EXCEPTION], test, exception)
+        _add_edits(runs[ExpectationEdit.NEGATE_LAST], test, last)
+    _add_edits(runs[ExpectationEdit.LITERAL], test, _first_edits(checks, checks.sure, lambda check: check.literal))
+    _add_edits(runs[ExpectationEdit.EXCEPTION], test, exception)
 
 
-def _negated(check: Check) -> Edits:
+def _negation(check: Check) -> Edits:
     return check.negate or check.exception
 
 
-def _first(checks: Flow, groups: list[Group], edits_of: Callable[[Check], Edits]) -> tuple[Edits, bool]:
+def _first_edits(checks: Flow, groups: list[Group], edits_of: Callable[[Check], Edits]) -> tuple[Edits, bool]:
     """Return the edits of the first group whose checks all have some; else of all checks that may run, if all do."""
     for group in groups:
         if all(edits_of(check) for check in group):
@@ -180,7 +180,7 @@ def _first(checks: Flow, groups: list[Group], edits_of: Callable[[Check], Edits]
     return (), False
 
 
-def _add(run: _Run, test: Touched, damage: tuple[Edits, bool]) -> None:
+def _add_edits(run: _Run, test: Touched, damage: tuple[Edits, bool]) -> None:
     edits, is_partly = damage
     present = run.edits.get(test[0], set())
     if not edits or not fits(edits, present):

@@ -23,14 +23,14 @@ def ended_by(source: Source, found: FoundTest) -> Flow | None:
             edits = should_panic(source, found.node)
             return Flow([(Check((), (), edits),)]) if edits else None
         case Language.JAVA | Language.CSHARP:
-            return _annotated(source, found.node)
+            return _annotated_exception(source, found.node)
         case Language.PHP:
-            return _announced(source, found.body)
+            return _announced_exception(source, found.body)
         case _:
             return None
 
 
-def _annotated(source: Source, node: Node) -> Flow | None:
+def _annotated_exception(source: Source, node: Node) -> Flow | None:
     """Return the check of JUnit 4's `@Test(expected = X.class)`; MSTest's attribute is left alone."""
     for mark in marks(node):
         if mark_name(source, mark).startswith("ExpectedException"):
@@ -43,7 +43,7 @@ def _annotated(source: Source, node: Node) -> Flow | None:
     return None
 
 
-def _announced(source: Source, body: Node | None) -> Flow | None:
+def _announced_exception(source: Source, body: Node | None) -> Flow | None:
     """Return the check of PHPUnit's `expectException` and its like, anywhere in a test."""
     calls = [call for found in walk(body) if (call := call_of(source, found)) is not None] if body is not None else []
     announced = [call for call in calls if call.name.startswith("expectException")]

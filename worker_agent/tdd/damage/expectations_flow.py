@@ -123,10 +123,10 @@ def _statement(reader: Reader, statement: Node, entered: frozenset[int]) -> Flow
         return Flow([], flow(reader, body, entered).demoted()) if body is not None else Flow()
     if statement.type in shapes.plain:
         return _run(reader, list(statements(statement)), entered)
-    return _called(reader, statement, entered)
+    return _called_checks(reader, statement, entered)
 
 
-def _called(reader: Reader, statement: Node, entered: frozenset[int]) -> Flow:
+def _called_checks(reader: Reader, statement: Node, entered: frozenset[int]) -> Flow:
     """Return the checks of the functions that a statement calls or passes on."""
     found = Flow()
     helper = reader.helper(statement)

@@ -48,9 +48,9 @@ class GoReader(Reader):
     def check(self, statement: Node) -> Check | None:
         """Return the check of a condition that only leads to a report, or of an assertion."""
         if statement.type == "if_statement":
-            return self._reported(statement)
+            return self._reported_check(statement)
         call = self._call(statement)
-        return None if call is None else self._asserted(call)
+        return None if call is None else self._asserted_check(call)
 
     def loops_surely(self, loop: Node) -> bool:
         """Return whether a loop runs over a literal that is not empty."""
@@ -88,7 +88,7 @@ class GoReader(Reader):
         found = next(statements(statement), None) if statement.type == "expression_statement" else None
         return found if found is not None and found.type == "call_expression" else None
 
-    def _reported(self, statement: Node) -> Check | None:
+    def _reported_check(self, statement: Node) -> Check | None:
         condition, body = child(statement, "condition"), child(statement, "consequence")
         if condition is None or body is None or child(statement, "alternative") is not None:
             return None
@@ -118,7 +118,7 @@ class GoReader(Reader):
             return next((edits for side in sides if (edits := changed(self.source, side))), ())
         return ()
 
-    def _asserted(self, call: Node) -> Check | None:
+    def _asserted_check(self, call: Node) -> Check | None:
         function = child(call, "function")
         owner, name = child(function, "operand"), child(function, "field")
         if owner is None or name is None or not _OWNERS.match(self.source.text(owner)):
@@ -129,9 +129,9 @@ class GoReader(Reader):
             return None
         opposite = _OPPOSITES[plain] + ("f" if plain != text else "")
         negate = () if plain == "ErrorIs" else (over(name, opposite),)
-        return Check(negate, self._expected(call, plain))
+        return Check(negate, self._expected_value(call, plain))
 
-    def _expected(self, call: Node, name: str) -> Edits:
+    def _expected_value(self, call: Node, name: str) -> Edits:
         if name not in {"Equal", "Contains"}:
             return ()
         return next((edits for found in arguments(call)[:3] if (edits := changed(self.source, found))), ())

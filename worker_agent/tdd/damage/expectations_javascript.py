@@ -10,8 +10,8 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, after, before, word
 from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow, outermost
-from worker_agent.tdd.damage.expectations_javascript_assert import asserted
-from worker_agent.tdd.damage.expectations_javascript_expect import expected
+from worker_agent.tdd.damage.expectations_javascript_assert import assertion_check
+from worker_agent.tdd.damage.expectations_javascript_expect import expectation_check
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
 
@@ -40,12 +40,12 @@ class JavaScriptReader(Reader):
         expression, is_settled = _expression(statement)
         if expression is None or expression.type not in {"call_expression", "member_expression"}:
             return None
-        found = expected(self.source, expression, is_settled=is_settled)
+        found = expectation_check(self.source, expression, is_settled=is_settled)
         if found is None:
-            found = asserted(self.source, expression, is_settled=is_settled)
+            found = assertion_check(self.source, expression, is_settled=is_settled)
         if found is None:
             return None
-        negate = found.negate or self._wrapped(statement, expression)
+        negate = found.negate or self._require_throw(statement, expression)
         return Check(negate, found.literal, found.exception)
 
     def loops_surely(self, loop: Node) -> bool:
@@ -100,7 +100,7 @@ class JavaScriptReader(Reader):
         text = "" if expression is None else self.source.text(expression)
         return bool(re.match(r"(?:expect|assert)\b|\w+\.(?:throws|rejects|throwsAsync)\(", text)) or ".catch(" in text
 
-    def _wrapped(self, statement: Node, expression: Node) -> Edits:
+    def _require_throw(self, statement: Node, expression: Node) -> Edits:
         """Return edits that require the statement to throw; none if it calls functions of the file, damaged as well."""
         parent = statement.parent
         if statement.type != "expression_statement" or parent is None or parent.type != "statement_block":

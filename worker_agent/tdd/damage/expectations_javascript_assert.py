@@ -92,7 +92,7 @@ _THROWING = frozenset({"throws", "rejects"})
 _SUBJECT = re.compile(r"(?:\w+\.)?assert(?:\.strict)?$|t$|assert\.not$|is$")
 
 
-def asserted(source: Source, expression: Node, *, is_settled: bool) -> Check | None:
+def assertion_check(source: Source, expression: Node, *, is_settled: bool) -> Check | None:
     """Return the check of a call, if it is an assertion; its `negate` is empty if it has no opposite."""
     if expression.type != "call_expression":
         return None

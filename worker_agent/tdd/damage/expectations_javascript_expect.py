@@ -59,7 +59,7 @@ class _Chain:
         return [field_text(source, found, "property") for found in self.members]
 
 
-def expected(source: Source, expression: Node, *, is_settled: bool) -> Check | None:
+def expectation_check(source: Source, expression: Node, *, is_settled: bool) -> Check | None:
     """Return the check of an expectation; of one about a promise only if the test waits for it (`is_settled`)."""
     chain = _chain(source, expression)
     if chain is None or not chain.members:

@@ -140,7 +140,7 @@ class PythonReader(Reader):
             return Check((), (), exception) if exception else None
         if not re.match(r"_?assert", name) or _local_name(called(self.source, call)) in self.functions:
             return None
-        negate = self._opposite(call, name) or self._wrapped(statement, call)
+        negate = self._opposite(call, name) or self._require_failure(statement, call)
         literal = self._literal(call, name)
         return Check(negate, literal) if negate or literal else None
 
@@ -151,7 +151,7 @@ class PythonReader(Reader):
             return ()
         return (over(attribute, opposite),)
 
-    def _wrapped(self, statement: Node, call: Node) -> Edits:
+    def _require_failure(self, statement: Node, call: Node) -> Edits:
         """Return edits that require the call to fail; none if it calls functions of the file, damaged as well."""
         inner = [found for found in walk(call) if found.type == "call" and found is not call]
         if any(_local_name(called(self.source, found)) in self.functions for found in inner):

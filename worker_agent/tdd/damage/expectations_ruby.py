@@ -60,8 +60,8 @@ class RubyReader(Reader):
         name = field_text(self.source, statement, "method")
         receiver = child(statement, "receiver")
         if name in _TO and receiver is not None:
-            return self._expected(statement, receiver, name)
-        return self._asserted(statement, name)
+            return self._expectation_check(statement, receiver, name)
+        return self._assertion_check(statement, name)
 
     def helper(self, statement: Node) -> Node | None:
         """Return the body of a method of this file that a statement calls."""
@@ -93,7 +93,7 @@ class RubyReader(Reader):
         name = field_text(self.source, statement, "method")
         return name in _RAISES | {"aggregate_failures"} or name in _TO
 
-    def _expected(self, call: Node, receiver: Node, name: str) -> Check | None:
+    def _expectation_check(self, call: Node, receiver: Node, name: str) -> Check | None:
         subject = receiver if receiver.type == "identifier" else child(receiver, "method")
         method = child(call, "method")
         if subject is None or self.source.text(subject) not in _SUBJECTS or method is None:
@@ -101,12 +101,12 @@ class RubyReader(Reader):
         given = arguments_of(call)
         text = self.source.text(given[0]) if given else ""
         if _UNNEGATABLE.match(text) or ".and" in text:
-            exception = self._raised(given[0]) if text.startswith("raise_error") and name == "to" else ()
+            exception = self._other_exception(given[0]) if text.startswith("raise_error") and name == "to" else ()
             return Check((), (), exception) if exception else None
         literal = self._literal(given[0]) if given and name == "to" else ()
         return Check((over(method, _TO[name]),), literal)
 
-    def _raised(self, matcher: Node) -> Edits:
+    def _other_exception(self, matcher: Node) -> Edits:
         """Return the edit of `raise_error(X)` to another exception, with nothing after it."""
         if matcher.type == "identifier":
             return (over(matcher, f"raise_error({_NEVER})"),)
@@ -123,7 +123,7 @@ class RubyReader(Reader):
             return ()
         return next((edits for found in arguments_of(matcher)[:1] if (edits := changed(self.source, found))), ())
 
-    def _asserted(self, call: Node, name: str) -> Check | None:
+    def _assertion_check(self, call: Node, name: str) -> Check | None:
         given, method = arguments_of(call), child(call, "method")
         if name in {"assert", "refute"} and given and child(call, "receiver") is None:
             return Check(around(given[0], "!(", ")"))

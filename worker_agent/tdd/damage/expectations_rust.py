@@ -52,7 +52,7 @@ class RustReader(Reader):
             return Check((over(named, lead + _OPPOSITES[name]),) if named is not None else (), literal)
         if name in _CONDITIONS:
             first = _arguments(tree)[:1]
-            return Check(_negated(first[0])) if first and first[0] else None
+            return Check(_negation(first[0])) if first and first[0] else None
         return None
 
     def loops_surely(self, loop: Node) -> bool:
@@ -136,7 +136,7 @@ def _arguments(tree: Node) -> list[list[Node]]:
     return found
 
 
-def _negated(argument: list[Node]) -> Edits:
+def _negation(argument: list[Node]) -> Edits:
     start, end = argument[0].start_byte, argument[-1].end_byte
     return (Edit(start, start, "!("), Edit(end, end, ")"))
 

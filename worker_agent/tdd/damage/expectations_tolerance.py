@@ -49,5 +49,5 @@ def _is_wide(text: str) -> bool:
 
 def _distances(text: str) -> Iterator[tuple[float, float]]:
     for form in _FORMS:
-        for seen in form.finditer(text):
-            yield float(seen["number"].replace("_", "")), float(seen["tolerance"].replace("_", ""))
+        for match in form.finditer(text):
+            yield float(match["number"].replace("_", "")), float(match["tolerance"].replace("_", ""))

@@ -38,14 +38,14 @@ def _in_turn(damages: list[Damage]) -> list[Damage]:
     for damage in sorted(damages, key=_hash):
         waiting.setdefault((damage.path, damage.function), []).append(damage)
     taken: Counter[DamageKind] = Counter()
-    own: Counter[tuple[str, str, DamageKind]] = Counter()
+    of_function: Counter[tuple[str, str, DamageKind]] = Counter()
     ordered: list[Damage] = []
     while waiting:
         for place in list(waiting):
-            best = min(waiting[place], key=lambda damage: _rank(damage, own, taken))
+            best = min(waiting[place], key=lambda damage: _rank(damage, of_function, taken))
             waiting[place].remove(best)
             taken[best.kind] += 1
-            own[best.path, best.function, best.kind] += 1
+            of_function[best.path, best.function, best.kind] += 1
             ordered.append(best)
             if not waiting[place]:
                 del waiting[place]
@@ -53,9 +53,9 @@ def _in_turn(damages: list[Damage]) -> list[Damage]:
 
 
 def _rank(
-    damage: Damage, own: Counter[tuple[str, str, DamageKind]], taken: Counter[DamageKind]
+    damage: Damage, of_function: Counter[tuple[str, str, DamageKind]], taken: Counter[DamageKind]
 ) -> tuple[bool, int, int, int]:
-    times = own[damage.path, damage.function, damage.kind]
+    times = of_function[damage.path, damage.function, damage.kind]
     return (not damage.direct, times, taken[damage.kind], _KINDS[damage.kind])
 
 

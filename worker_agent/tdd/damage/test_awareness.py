@@ -86,7 +86,7 @@ def aware(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[s
     found: dict[str, None] = {}
     for change in changes(base, head):
         if change.source is not None:
-            for sentence in (*_asking(change, before), *_reading(change, change.source, before, tests)):
+            for sentence in (*_test_lookups(change, before), *_test_reads(change, change.source, before, tests)):
                 found[sentence] = None
     return tuple(found)
 
@@ -120,7 +120,7 @@ def _unmentioned(code: str, before: str, tests: str) -> Iterator[str]:
             yield match[0]
 
 
-def _asking(change: FileChange, before: str) -> Iterator[str]:
+def _test_lookups(change: FileChange, before: str) -> Iterator[str]:
     marker = next((each[0] for each in _ASKS.finditer(change.changed_text) if each[0] not in before), None)
     if marker is not None:
         yield ASKS.format(change.path, shown(marker, 60))
@@ -144,7 +144,7 @@ def _about_tests(change: FileChange, place: FunctionScope) -> str:
     return next((text[1:] for text in texts if _OF_TESTS.search(text[1:])), "")
 
 
-def _reading(change: FileChange, source: Source, before: str, tests: Mapping[str, bytes]) -> Iterator[str]:
+def _test_reads(change: FileChange, source: Source, before: str, tests: Mapping[str, bytes]) -> Iterator[str]:
     """Yield imports of tests, and texts that name a test file: its path, or a name that only tests have."""
     if _SETTINGS.fullmatch(change.path):
         return

@@ -57,8 +57,8 @@ def unchecked(
     `test_counts` names the new tests by file, each with the number of its cases; `tests` are their files. If a test
     cannot be read, or checks many results with one check, numbers are not mentioned.
     """
-    asked = [one for one in criteria if not one.implied and not _OF_TEXTS.search(one.text)]
-    read = list(_read(tests, test_counts))
+    asked = [criterion for criterion in criteria if not criterion.implied and not _OF_TEXTS.search(criterion.text)]
+    read = list(_read_tests(tests, test_counts))
     told = [text for text, _ in read]
     found = []
     counts = [count for _, count in read]
@@ -68,10 +68,14 @@ def unchecked(
     if is_known and len(asked) > 1 and sum(counts) < len(asked):
         found.append(FEWER.format(len(asked), times))
     if is_known and sum(counts) < EXAMPLES:
-        said = ((one.id, _ALL.search(one.text)) for one in asked)
+        said = ((criterion.id, _ALL.search(criterion.text)) for criterion in asked)
         found += [FOR_ALL.format(id, word[0].lower(), times) for id, word in said if word is not None]
     if told and len(read) == every and not any(_EXPECTS.search(_GO_NOISE.sub(" ", text)) for text in told):
-        found += [NO_ERROR.format(one.id) for one in criteria if not one.implied and _asks_for_error(one.text)]
+        found += [
+            NO_ERROR.format(criterion.id)
+            for criterion in criteria
+            if not criterion.implied and _asks_for_error(criterion.text)
+        ]
     return tuple(found)
 
 
@@ -79,7 +83,7 @@ def _asks_for_error(text: str) -> bool:
     return bool(_ERROR.search(text)) and not _NO_ERROR_ASKED.search(text)
 
 
-def _read(tests: Mapping[str, bytes], test_counts: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
+def _read_tests(tests: Mapping[str, bytes], test_counts: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
     """Yield the text of each wanted test with its name, and the number of results it checks; 0 if unknown."""
     for path, cases in test_counts.items():
         source = parse(path, tests[path]) if path in tests else None
@@ -89,8 +93,8 @@ def _read(tests: Mapping[str, bytes], test_counts: Mapping[str, Mapping[str, int
             for node, _ in expected_places(source, {name}):
                 text = source.text(node)
                 checks = len(list(checks_in(source, node)))
-                known = checks and not _MANY.search(text) and not _is_helped(source, text)
-                yield f"{name}\n{text}", max(checks, count) if known else 0
+                is_countable = checks and not _MANY.search(text) and not _is_helped(source, text)
+                yield f"{name}\n{text}", max(checks, count) if is_countable else 0
 
 
 def _is_helped(source: Source, text: str) -> bool:

@@ -64,7 +64,7 @@ class _Kind:
 def untried(criteria: Collection[Criterion], tests: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return a sentence for each criterion and kind; `tests` are the files of the new tests."""
     text = joined(tests)
-    return tuple(_untried(criteria, text)) if text else ()
+    return tuple(_untried_sentences(criteria, text)) if text else ()
 
 
 def of_bytes(
@@ -77,13 +77,13 @@ def of_bytes(
         return ()
     for path, content in sorted(head.items()):
         pattern = _BYTES.get(PurePosixPath(path).suffix)
-        seen = pattern.search(content.decode("utf-8", "replace")) if pattern is not None else None
-        if seen is not None and seen[0].encode() not in base.get(path, b""):
-            return tuple(BYTES.format(id, seen[0], path) for id in asked)
+        match = pattern.search(content.decode("utf-8", "replace")) if pattern is not None else None
+        if match is not None and match[0].encode() not in base.get(path, b""):
+            return tuple(BYTES.format(id, match[0], path) for id in asked)
     return ()
 
 
-def _untried(criteria: Collection[Criterion], text: str) -> Iterator[str]:
+def _untried_sentences(criteria: Collection[Criterion], text: str) -> Iterator[str]:
     for criterion in (each for each in criteria if not each.implied):
         for kind in _KINDS:
             if kind.mention.search(criterion.text) and not kind.is_tried(text):
@@ -146,8 +146,8 @@ def _is_unordered(tests: str) -> bool:
     """Return whether a list of values, or of rows by their first values, is not ascending, or there is no list."""
     rows = [[_values(found[1])[:1] for found in _LIST.finditer(match[0])] for match in _ROWS.finditer(tests)]
     firsts = (list(chain.from_iterable(each)) for each in rows if all(each))
-    known = _lists(tests) + [values for values in firsts if len(values) > 1]
-    return not known or any(values != sorted(values) for values in known)
+    lists = _lists(tests) + [values for values in firsts if len(values) > 1]
+    return not lists or any(values != sorted(values) for values in lists)
 
 
 def _lists(tests: str) -> list[list[tuple[float, str]]]:
@@ -156,14 +156,14 @@ def _lists(tests: str) -> list[list[tuple[float, str]]]:
 
 def _is_repeated(tests: str) -> bool:
     """Return whether a list has one value twice, or there is no list, or one is built by repetition."""
-    known = _lists(tests)
-    return not known or _REPEATS.search(tests) is not None or any(len(set(each)) < len(each) for each in known)
+    lists = _lists(tests)
+    return not lists or _REPEATS.search(tests) is not None or any(len(set(each)) < len(each) for each in lists)
 
 
 def _is_tied(tests: str) -> bool:
     """Return whether a list has values that occur equally often and are not ascending; or there is no list."""
-    known = _lists(_EXPECTED.sub("== (", tests))
-    return not known or any(_ties_unordered(each) for each in known)
+    lists = _lists(_EXPECTED.sub("== (", tests))
+    return not lists or any(_ties_unordered(each) for each in lists)
 
 
 def _ties_unordered(values: list[tuple[float, str]]) -> bool:

@@ -21,14 +21,16 @@ def duplicate_tests(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> dic
     `base` and `head` hold Python test files by path; ids are without parameters. Two tests are the same if their code
     is, except the docstring, and if every name of their file that they use, directly or not, means the same.
     """
-    known = {fingerprint: test for path, content in sorted(base.items()) for test, fingerprint in _tests(path, content)}
+    first_tests = {
+        fingerprint: test for path, content in sorted(base.items()) for test, fingerprint in _tests(path, content)
+    }
     old = {test for path, content in base.items() for test, _ in _tests(path, content)}
     repeated: dict[TestId, TestId] = {}
     for path, content in sorted(head.items()):
         last = dict(_tests(path, content))  # of two tests with one name the last one runs
         for test, fingerprint in last.items():
-            if test not in old and known.setdefault(fingerprint, test) != test:
-                repeated[test] = known[fingerprint]
+            if test not in old and first_tests.setdefault(fingerprint, test) != test:
+                repeated[test] = first_tests[fingerprint]
     return repeated
 
 
@@ -46,7 +48,7 @@ def _definitions(tree: ast.Module, path: str) -> dict[str, list[tuple[str, ast.s
     """Map each module-level name to its meaning: the text of the statements that bind it."""
     found: dict[str, list[tuple[str, ast.stmt]]] = {}
     for node in tree.body:
-        for position, name in enumerate(_bound(node)):
+        for position, name in enumerate(_bound_names(node)):
             found.setdefault(name, []).append((_meaning(node, position, path), node))
     return found
 
@@ -73,20 +75,23 @@ def _fingerprint(
     function: Function, scopes: list[ast.ClassDef], definitions: Mapping[str, list[tuple[str, ast.stmt]]]
 ) -> str:
     around = [part for scope in scopes for part in _surroundings(scope)]
-    pieces = [type(function).__name__, *map(ast.dump, [function.args, *function.decorator_list, *_code(function)])]
+    pieces = [
+        type(function).__name__,
+        *map(ast.dump, [function.args, *function.decorator_list, *_body_without_docstring(function)]),
+    ]
     pieces += map(ast.dump, around)
     pending = sorted(_used_names(function).union(*map(_used_names, around)))
-    seen = {function.name}
+    visited = {function.name}
     while pending:
         name = pending.pop()
-        if name in definitions and name not in seen:
-            seen.add(name)
+        if name in definitions and name not in visited:
+            visited.add(name)
             pieces += [f"{name}={meaning}" for meaning, _ in definitions[name]]
             pending += sorted(used_name for _, node in definitions[name] for used_name in _used_names(node))
     return "\n".join(pieces)
 
 
-def _code(function: Function) -> list[ast.stmt]:
+def _body_without_docstring(function: Function) -> list[ast.stmt]:
     first = function.body[0]
     has_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     return function.body[1:] if has_docstring else function.body
@@ -94,7 +99,7 @@ def _code(function: Function) -> list[ast.stmt]:
 
 def _surroundings(scope: ast.ClassDef) -> list[ast.AST]:
     """Return the parts of a class that affect its tests: bases, decorators, and members that are no tests."""
-    members = [node for node in scope.body if not any(name.startswith("test") for name in _bound(node))]
+    members = [node for node in scope.body if not any(name.startswith("test") for name in _bound_names(node))]
     return [*scope.bases, *scope.decorator_list, *members]
 
 
@@ -112,7 +117,7 @@ def _parse(content: bytes) -> ast.Module | None:
     return None if level else tree
 
 
-def _bound(node: ast.AST) -> tuple[str, ...]:
+def _bound_names(node: ast.AST) -> tuple[str, ...]:
     """Return the names that running a statement binds in its own block."""
     if isinstance(node, Function | ast.ClassDef):
         return (node.name,)
@@ -121,7 +126,7 @@ def _bound(node: ast.AST) -> tuple[str, ...]:
     if isinstance(node, ast.Name):
         return () if isinstance(node.ctx, ast.Load) else (node.id,)
     caught = (node.name,) if isinstance(node, ast.ExceptHandler) and node.name else ()
-    return caught + tuple(name for child in ast.iter_child_nodes(node) for name in _bound(child))
+    return caught + tuple(name for child in ast.iter_child_nodes(node) for name in _bound_names(child))
 
 
 def _used_names(node: ast.AST) -> frozenset[str]:

@@ -200,8 +200,8 @@ def _shortfall(
 def _proof(red: TestRun, green: TestRun, proven: Sequence[TestId]) -> tuple[ErrorType | None, tuple[str, ...]]:
     if not proven:
         broken = listed(result_text(result) for result in green.broken_files.values())
-        why = ("These tests do not collect on the head.", *broken) if broken else ()
-        return ErrorType.IMPLEMENTATION_FAILED, (UNPROVEN, *why)
+        uncollected = ("These tests do not collect on the head.", *broken) if broken else ()
+        return ErrorType.IMPLEMENTATION_FAILED, (UNPROVEN, *uncollected)
     before = [
         red.results.get(test) or red.results.get(_stem(test)) or red.broken(green.results[test].file) for test in proven
     ]

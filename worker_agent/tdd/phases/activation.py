@@ -32,7 +32,7 @@ def waiting(base: Mapping[str, bytes], test: TestId) -> Marked | None:
     return None if content is None else find(path_of(test), content, test)
 
 
-def laid(base: Mapping[str, bytes], head: Mapping[str, bytes], marked: Marked | None) -> dict[str, bytes]:
+def without_marker(base: Mapping[str, bytes], head: Mapping[str, bytes], marked: Marked | None) -> dict[str, bytes]:
     """Return the files of the base that `head` is compared with: without the marker, so that nothing else may differ.
 
     A placeholder may go or stay.
@@ -46,7 +46,7 @@ def laid(base: Mapping[str, bytes], head: Mapping[str, bytes], marked: Marked | 
     return files | {path: activated(files[path], marked)}
 
 
-def settled(baseline: TestRun, run: TestRun, marked: Marked | None) -> TestRun:
+def without_pending_test(baseline: TestRun, run: TestRun, marked: Marked | None) -> TestRun:
     """Return `baseline` without the pending test, so that it counts as new.
 
     Cases of an activated test that pass at once in `run` count as known: they need no proof and must stay green.

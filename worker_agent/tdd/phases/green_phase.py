@@ -93,13 +93,13 @@ class GreenPhase:
             made = await self._strengthen_tests(work, baseline, made)
             verdict = made.green.verdict
             if verdict.ok:
-                return await self._take(work, baseline, made, attempt)
+                return await self._clean_up_and_commit(work, baseline, made, attempt)
             error, now = verdict.error or ErrorType.IMPLEMENTATION_FAILED, held.server_now()
             outcome = f"implementation {attempt} was refused and rolled back"
             refusal = undone(error, outcome, verdict.details, retry + 1, now)
             failed = held.memory.keep(_Refused(refusal, verdict.details))
             if error is not ErrorType.REGRESSION:
-                return await self._count(held, work, noted, failed, limit)
+                return await self._count_attempt(held, work, noted, failed, limit)
         await self._roll_back(held, work, noted, failed, FenceChange())
         sentence = f"{self._retries + 1} implementations in a row broke what worked."
         raise CycleAborted(ErrorType.REGRESSION, sentence, failed.details)
@@ -150,7 +150,9 @@ class GreenPhase:
             return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
         return _Implementation(tree, red, await self._verification.green(work, baseline, red, tree), weak.closing_text)
 
-    async def _take(self, work: WorkContext, baseline: TestRun, made: _Implementation, attempt: int) -> None:
+    async def _clean_up_and_commit(
+        self, work: WorkContext, baseline: TestRun, made: _Implementation, attempt: int
+    ) -> None:
         """Clean up and commit an implementation whose tests pass, and go on to the next step."""
         held, red, green = work.held, made.red, made.green
 
@@ -180,7 +182,9 @@ class GreenPhase:
         to = replace(to, base=held.fence.base, attempt=attempt)
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    async def _count(self, held: Held, work: WorkContext, noted: Note | None, failed: _Refused, limit: int) -> None:
+    async def _count_attempt(
+        self, held: Held, work: WorkContext, noted: Note | None, failed: _Refused, limit: int
+    ) -> None:
         """Count one attempt more in the fence; the note of the tests says how it ended."""
         await self._roll_back(held, work, noted, failed, FenceChange(attempt=held.fence.attempt + 1))
         told = comments.attempt_failed(held.fence, limit, failed.details)

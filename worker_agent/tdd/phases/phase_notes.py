@@ -33,7 +33,7 @@ def red_note(
         baseline=counted(baseline),
         test_result=red.run.one_line(),
         exit_code=red.run.code,
-        error=_left_out(red.verdict, refused),
+        error=_set_aside_error(red.verdict, refused),
         set_aside=aside,
     )
 
@@ -59,9 +59,9 @@ def green_note(work: WorkContext, runs: tuple[TestRun, TestRun, TestRun], verdic
     )
 
 
-def undone(error: ErrorType, what: str, details: Sequence[str], count: int, at: datetime) -> NoteError:
+def undone(error: ErrorType, message: str, details: Sequence[str], count: int, at: datetime) -> NoteError:
     """Return the error of an attempt that was rolled back to the commit before it; `count` is its number."""
-    return NoteError(error, what, "\n".join(details), count, at.isoformat())
+    return NoteError(error, message, "\n".join(details), count, at.isoformat())
 
 
 def spent(note: Note, cost: Cost) -> Note:
@@ -90,7 +90,7 @@ def _outcome(run: TestRun, test: str) -> str:
     return f"{result.outcome}: {result.first_line}" if result else "absent"
 
 
-def _left_out(verdict: RedVerdict, refused: NoteError | None) -> NoteError | None:
+def _set_aside_error(verdict: RedVerdict, refused: NoteError | None) -> NoteError | None:
     """Return the new tests that were set aside, for note and pull request; else the attempts before."""
     if verdict.error is None:
         return refused

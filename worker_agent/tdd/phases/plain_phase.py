@@ -72,11 +72,11 @@ class PlainPhase:
         tree = await self._session.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt), prompt)
         held.check()
         if tree == await work.space.tree_of(start):
-            await self._count(held, work, limit, ("Nothing was changed.",))
+            await self._count_attempt(held, work, limit, ("Nothing was changed.",))
             return True
         green = await self._verification.unchanged(work, baseline, tree)
         if not green.verdict.ok:
-            await self._count(held, work, limit, green.verdict.details)
+            await self._count_attempt(held, work, limit, green.verdict.details)
             return True
         await self._record(work, tree, green, attempt)
         return True
@@ -89,7 +89,7 @@ class PlainPhase:
         sentence = f"{limit} changes did not keep what the tests hold."
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, refused)
 
-    async def _count(self, held: Held, work: WorkContext, limit: int, details: tuple[str, ...]) -> None:
+    async def _count_attempt(self, held: Held, work: WorkContext, limit: int, details: tuple[str, ...]) -> None:
         held.memory.keep(_Refused(details))
         await advance(held, FenceChange(attempt=held.fence.attempt + 1))
         await self._status.show(work.issue.number, comments.attempt_failed(held.fence, limit, details), held)

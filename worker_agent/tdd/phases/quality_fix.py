@@ -64,7 +64,7 @@ class QualityFix:
 
     async def results(self, work: WorkContext, tree: str) -> dict[str, str]:
         """Return the result of each command on a tree, for the note."""
-        base = await self._on_base(work)
+        base = await self._base_runs(work)
         return quality.noted(base, await self._binding_runs(work, tree)) if base else {}
 
     async def cleaned(self, work: WorkContext, start: str, tree: str, judge: Judge) -> Clean:
@@ -98,9 +98,9 @@ class QualityFix:
 
     async def _binding_runs(self, work: WorkContext, tree: str) -> tuple[Ran, ...]:
         """Run the commands that were clean on the base on this tree."""
-        return await self._run(work, tree, quality.binding(await self._on_base(work)), "evidence")
+        return await self._run(work, tree, quality.binding(await self._base_runs(work)), "evidence")
 
-    async def _on_base(self, work: WorkContext) -> tuple[Ran, ...]:
+    async def _base_runs(self, work: WorkContext) -> tuple[Ran, ...]:
         """Run the commands on the base without a pending test's marker: what its removal leaves binds nobody."""
         return await self._run(work, await self._unmarked_base(work), await self.commands(work), "base")
 

@@ -106,7 +106,7 @@ class RedPhase:
         to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
         told = comments.tests_written(
-            held.fence, red.verdict.red, _left_out(red.verdict, aside), note.current_test, work.pictures.unseen
+            held.fence, red.verdict.red, _reasons_left_out(red.verdict, aside), note.current_test, work.pictures.unseen
         )
         await self._status.show(work.issue.number, told, held)
 
@@ -156,7 +156,7 @@ def _no_tests(error: ErrorType, details: tuple[str, ...] = ()) -> CycleAborted:
     return CycleAborted(error, _ABORTED.get(error, _NO_TESTS), details)
 
 
-def _left_out(verdict: RedVerdict, criteria: Mapping[str, str]) -> Sequence[str]:
+def _reasons_left_out(verdict: RedVerdict, criteria: Mapping[str, str]) -> Sequence[str]:
     """Return the tests and criteria that were not taken and the reasons, for people."""
     tests = verdict.details if verdict.skip else ()
     return (*(f"{criterion}: {reason}" for criterion, reason in criteria.items()), *tests)

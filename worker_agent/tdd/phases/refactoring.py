@@ -72,14 +72,14 @@ class Refactoring:
             tree = await self._session.edit(work, CoderCall.REFACTOR, start, turn, prompt)
             held.check()
             if not await work.space.changes(start, tree):
-                await self._leave(held, work, green, NoteError("", NOTHING))
+                await self._keep_green(held, work, green, NoteError("", NOTHING))
                 return
             refused = await self._problems(work, start, tree, before)
             if not refused:
                 await self._record(held, work, green, tree)
                 return
         error = undone(ErrorType.REGRESSION, BROKE, refused, self._retries + 1, held.server_now())
-        await self._leave(held, work, green, error)
+        await self._keep_green(held, work, green, error)
 
     async def wait(self, held: Held, issue: Issue) -> None:
         """Show people the refactoring that they have to decide on."""
@@ -91,13 +91,13 @@ class Refactoring:
 
     async def keep(self, held: Held, issue: Issue) -> None:
         """Publish the refactoring after a person has approved it."""
-        work, _, (_, note) = await self._waiting(held, issue)
+        work, _, (_, note) = await self._waiting_commits(held, issue)
         note = replace(note, next_phase=decide.Phase.CI)
         await self._session.phase_commits.amend(held, work.space, note, work.specification, _after_approval())
 
     async def drop(self, held: Held, issue: Issue) -> None:
         """Publish the commit before the refactoring after a person has declined; its note records that."""
-        work, (commit, green), _ = await self._waiting(held, issue)
+        work, (commit, green), _ = await self._waiting_commits(held, issue)
         error = NoteError(
             "", DECLINED.format(held.fence.approved_by or "a person"), "", 1, held.server_now().isoformat()
         )
@@ -105,7 +105,9 @@ class Refactoring:
         to = replace(_after_approval(), work_head=commit)
         await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
 
-    async def _waiting(self, held: Held, issue: Issue) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
+    async def _waiting_commits(
+        self, held: Held, issue: Issue
+    ) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
         """Return the green commit and the refactoring on top of it, each with its note."""
         work = await self._session.open(held, issue)
         phases = await next_phase.phases(self._session, work)
@@ -151,7 +153,7 @@ class Refactoring:
         to = replace(to, base=held.fence.base)
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    async def _leave(self, held: Held, work: WorkContext, green: Note, error: NoteError) -> None:
+    async def _keep_green(self, held: Held, work: WorkContext, green: Note, error: NoteError) -> None:
         """Keep the green commit; its note records the attempt, and the branch moves to it."""
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
         note = spent(note, self._session.take_spent(work.issue.number))

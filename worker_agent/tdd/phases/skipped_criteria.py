@@ -19,7 +19,7 @@ TRAILER = "Set-Aside"
 def recorded(fence: Fence) -> dict[str, ErrorType]:
     """Map each criterion's id to the error for which it was set aside; empty if the issue's text has changed since."""
     about, _, listed = dict(fence.more).get(TRAILER, "").partition(" ")
-    if about != _about(fence):
+    if about != _text_hash(fence):
         return {}
     pairs = (entry.partition("=") for entry in listed.split())
     return {id: ErrorType(error) for id, _, error in pairs if error in set(ErrorType)}
@@ -28,7 +28,7 @@ def recorded(fence: Fence) -> dict[str, ErrorType]:
 async def record(held: Held, criterion: str, error: ErrorType) -> None:
     """Record one more. That is a result: paid runs and failures are counted anew. Raises `Lost` and `Transient`."""
     found = {**recorded(held.fence), criterion: error}
-    await advance(held, FenceChange(more=_with(held.fence, found), runs=0, wait=None, failures=""))
+    await advance(held, FenceChange(more=_trailers_with(held.fence, found), runs=0, wait=None, failures=""))
 
 
 async def forget(held: Held) -> None:
@@ -39,14 +39,14 @@ async def forget(held: Held) -> None:
 
 def forgotten(fence: Fence) -> tuple[tuple[str, str], ...]:
     """Return the fence's trailers without this one, for use once a note records it."""
-    return _with(fence, {})
+    return _trailers_with(fence, {})
 
 
-def _with(fence: Fence, found: Mapping[str, ErrorType]) -> tuple[tuple[str, str], ...]:
+def _trailers_with(fence: Fence, found: Mapping[str, ErrorType]) -> tuple[tuple[str, str], ...]:
     others = tuple((name, value) for name, value in fence.more if name != TRAILER)
-    listed = " ".join((_about(fence), *(f"{id}={error}" for id, error in found.items())))
+    listed = " ".join((_text_hash(fence), *(f"{id}={error}" for id, error in found.items())))
     return (*others, (TRAILER, listed)) if found else others
 
 
-def _about(fence: Fence) -> str:
+def _text_hash(fence: Fence) -> str:
     return fence.body_sha256 or "-"
