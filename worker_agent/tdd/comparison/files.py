@@ -9,29 +9,12 @@ from pathlib import PurePosixPath
 from worker_agent.tdd.comparison.hooks import hooks_in
 from worker_agent.tdd.comparison.model import ComparedTest, What
 from worker_agent.tdd.comparison.project import File
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import language_of
 
 _SNAPSHOT = re.compile(rb"^(?:exports\[`.*?`\]|# name: .*)", re.MULTILINE)
 _TESTS = re.compile(r"(?:^|[._-])(?:test|spec)s?(?:[._-]|$)|Tests?$|Spec$")
-_DATA = frozenset(
-    [
-        ".snap",
-        ".ambr",
-        ".json",
-        ".yml",
-        ".yaml",
-        ".toml",
-        ".txt",
-        ".md",
-        ".csv",
-        ".xml",
-        ".html",
-        ".golden",
-        ".out",
-        ".svg",
-        ".snapshot",
-    ]
-)
+_DATA = words(".snap .ambr .json .yml .yaml .toml .txt .md .csv .xml .html .golden .out .svg .snapshot")
 _SHOWN = 100_000
 """The most bytes of a file that are kept for its diff."""
 

@@ -7,22 +7,16 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, Source, line_of
 from worker_agent.tdd.syntax.units_found import field_text, statements
 from worker_agent.tdd.syntax.units_javascript import BLOCKS, TESTS, call_of
 from worker_agent.tdd.syntax.units_meaning import digest
 from worker_agent.tdd.syntax.units_python import decorators, definition_of
 
-_DEFINES = frozenset(
-    [
-        "import_statement",
-        "import_from_statement",
-        "future_import_statement",
-        "class_definition",
-        "pass_statement",
-        "comment",
-        "type_alias_statement",
-    ]
+_DEFINES = words(
+    "import_statement import_from_statement future_import_statement class_definition pass_statement comment"
+    " type_alias_statement"
 )
 _SETTINGS = re.compile(r"(?:pytest_plugins|collect_ignore(?:_glob)?|pytest_\w+)\b")
 _TYPES_ONLY = re.compile(r"if (?:\w+\.)?TYPE_CHECKING|if __name__ ==")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, around, both_ways, moved, over, word
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, Source
 from worker_agent.tdd.syntax.units_found import child, statements
 
@@ -61,20 +62,9 @@ _OPPOSITES = {
     Language.PHP: both_ways(_PHP),
     Language.CSHARP: both_ways(_CSHARP) | {"IsType": "IsNotType"},
 }
-_EQUAL = frozenset(
-    [
-        "assertEquals",
-        "assertSame",
-        "isEqualTo",
-        "Equal",
-        "AreEqual",
-        "Be",
-        "assertCount",
-        "assertStringContainsString",
-        "hasSize",
-        "assertContains",
-        "assertArrayHasKey",
-    ]
+_EQUAL = words(
+    "assertEquals assertSame isEqualTo Equal AreEqual Be assertCount assertStringContainsString hasSize"
+    " assertContains assertArrayHasKey"
 )
 _FIRST_ONLY = frozenset({"assertCount", "assertStringContainsString", "assertContains", "assertArrayHasKey"})
 _TEXTS = frozenset({"string_literal", "string", "encapsed_string"})
@@ -112,14 +102,8 @@ def call_of(source: Source, node: Node) -> CallExpression | None:
     return CallExpression(node, name, source.text(name), "" if owner is None else source.text(owner), given)
 
 
-_CALLS = frozenset(
-    [
-        "method_invocation",
-        "invocation_expression",
-        "member_call_expression",
-        "scoped_call_expression",
-        "function_call_expression",
-    ]
+_CALLS = words(
+    "method_invocation invocation_expression member_call_expression scoped_call_expression function_call_expression"
 )
 
 

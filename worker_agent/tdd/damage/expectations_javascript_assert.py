@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_edits import Check, Edits, after, around, both_ways, over
 from worker_agent.tdd.damage.expectations_javascript_values import NEVER, changed, other
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text
 
@@ -25,67 +26,15 @@ _OPPOSITES = both_ways(
 
 _TRUE = frozenset({"ok", "truthy", "true", "isTrue", "isOk", "assert"})
 _FALSE = frozenset({"notOk", "falsy", "false", "isFalse", "isNotOk"})
-_EQUAL = frozenset(
-    [
-        "equal",
-        "equals",
-        "deepEqual",
-        "deepEquals",
-        "strictEqual",
-        "strictEquals",
-        "deepStrictEqual",
-        "is",
-        "same",
-        "strictSame",
-        "looseEquals",
-        "deepLooseEqual",
-        "eq",
-    ]
+_EQUAL = words(
+    "equal equals deepEqual deepEquals strictEqual strictEquals deepStrictEqual is same strictSame looseEquals"
+    " deepLooseEqual eq"
 )
-_OTHER = frozenset(
-    [
-        "notEqual",
-        "notDeepEqual",
-        "notStrictEqual",
-        "notDeepStrictEqual",
-        "match",
-        "doesNotMatch",
-        "throws",
-        "doesNotThrow",
-        "rejects",
-        "doesNotReject",
-        "not",
-        "notSame",
-        "like",
-        "regex",
-        "notRegex",
-        "include",
-        "lengthOf",
-        "property",
-        "isNull",
-        "isUndefined",
-        "isDefined",
-        "isFunction",
-        "isString",
-        "isNumber",
-        "isArray",
-        "isObject",
-        "instanceOf",
-        "typeOf",
-        "exists",
-        "sameMembers",
-        "partialDeepStrictEqual",
-        "type",
-        "instance",
-        "notThrows",
-        "throwsAsync",
-        "notThrowsAsync",
-        "snapshot",
-        "hasStrict",
-        "has",
-        "isNotNull",
-        "notInclude",
-    ]
+_OTHER = words(
+    "notEqual notDeepEqual notStrictEqual notDeepStrictEqual match doesNotMatch throws doesNotThrow rejects"
+    " doesNotReject not notSame like regex notRegex include lengthOf property isNull isUndefined isDefined"
+    " isFunction isString isNumber isArray isObject instanceOf typeOf exists sameMembers partialDeepStrictEqual"
+    " type instance notThrows throwsAsync notThrowsAsync snapshot hasStrict has isNotNull notInclude"
 )
 _PROMISED = frozenset({"rejects", "doesNotReject", "throwsAsync", "notThrowsAsync"})
 _THROWING = frozenset({"throws", "rejects"})

@@ -9,38 +9,15 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, after, over
 from worker_agent.tdd.damage.expectations_javascript_values import NEVER, changed, other
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text
 
 _EQUAL = frozenset(["toBe", "toEqual", "toStrictEqual", "equal", "equals", "eq", "eql", "deepEqual", "strictEqual"])
-_LITERAL = _EQUAL | frozenset(
-    [
-        "toHaveLength",
-        "toBeCloseTo",
-        "toContain",
-        "toContainEqual",
-        "toHaveProperty",
-        "toHaveBeenCalledTimes",
-        "toHaveBeenCalledWith",
-        "toHaveBeenLastCalledWith",
-        "toMatchObject",
-        "toMatchInlineSnapshot",
-        "toThrowErrorMatchingInlineSnapshot",
-        "toMatch",
-        "include",
-        "includes",
-        "contain",
-        "contains",
-        "string",
-        "lengthOf",
-        "length",
-        "property",
-        "match",
-        "a",
-        "an",
-        "members",
-        "keys",
-    ]
+_LITERAL = _EQUAL | words(
+    "toHaveLength toBeCloseTo toContain toContainEqual toHaveProperty toHaveBeenCalledTimes toHaveBeenCalledWith"
+    " toHaveBeenLastCalledWith toMatchObject toMatchInlineSnapshot toThrowErrorMatchingInlineSnapshot toMatch"
+    " include includes contain contains string lengthOf length property match a an members keys"
 )
 _THROWING = frozenset(["toThrow", "toThrowError", "throw", "throws", "Throw", "rejectedWith"])
 _PROMISED = frozenset({"resolves", "rejects", "eventually", "rejectedWith", "rejected", "fulfilled", "become"})

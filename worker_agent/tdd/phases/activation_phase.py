@@ -19,7 +19,7 @@ from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.tdd.judging.judge import unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
 from worker_agent.tdd.phases import activation, next_phase
-from worker_agent.tdd.phases.phase_notes import counted, red_note, subject
+from worker_agent.tdd.phases.phase_notes import counted, phase_note, red_note, subject
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
@@ -88,18 +88,12 @@ class ActivationPhase:
         """Publish the activation alone, since the test passes at once."""
         cases = [name for name in sorted(run.passed) if activation.belongs(name, test)]
         before = {name: baseline.results.get(name) for name in cases}
-        note = Note(
-            issue=work.issue.number,
-            cycle=work.cycle,
-            phase=Phase.GREEN,
-            next_phase=decide.Phase.CI,
-            base=work.base,
+        note = replace(
+            phase_note(work, Phase.GREEN, decide.Phase.CI, run),
             new_tests=tuple(cases),
             red={name: f"{old.outcome}: {old.first_line}" if old else "pending" for name, old in before.items()},
             green={name: str(run.results[name].outcome) for name in cases},
             baseline=counted(baseline),
-            test_result=run.one_line(),
-            exit_code=run.code,
             cost_usd=0.0,
             cost_source=FREE,
         )

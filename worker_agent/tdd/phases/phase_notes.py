@@ -10,29 +10,36 @@ from shared.git.notes import Baseline, Note, NoteError, Phase
 from shared.pending.mark import TITLE
 from worker_agent.coding_session import Cost
 from worker_agent.decide import Phase as Next
-from worker_agent.tdd.evidence import Proof, proofs
+from worker_agent.tdd.evidence import proofs
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.tree_verification import Red
 from worker_agent.work_context import WorkContext
 
 
+def phase_note(work: WorkContext, phase: Phase, next_phase: Next, run: TestRun) -> Note:
+    """Return what the notes of all phases of a cycle have: its criterion and base, and the run that ended the phase."""
+    return Note(
+        issue=work.issue.number,
+        cycle=work.cycle,
+        phase=phase,
+        next_phase=next_phase,
+        base=work.base,
+        current_test=work.criterion.id if work.criterion else "",
+        test_result=run.one_line(),
+        exit_code=run.code,
+    )
+
+
 def red_note(
     work: WorkContext, baseline: TestRun, red: Red, refused: NoteError | None, aside: Mapping[str, str]
 ) -> Note:
     """Return the note of red tests; `refused` is the last attempt before them, `aside` criteria left out."""
-    return Note(
-        issue=work.issue.number,
-        cycle=work.cycle,
-        phase=Phase.RED,
-        next_phase=Next.GREEN,
-        base=work.base,
-        current_test=work.criterion.id if work.criterion else "",
+    return replace(
+        phase_note(work, Phase.RED, Next.GREEN, red.run),
         new_tests=red.verdict.red,
         red={test: _outcome(red.run, test) for test in red.verdict.red},
         baseline=counted(baseline),
-        test_result=red.run.one_line(),
-        exit_code=red.run.code,
         error=_set_aside_error(red.verdict, refused),
         set_aside=aside,
     )
@@ -41,20 +48,13 @@ def red_note(
 def green_note(work: WorkContext, runs: tuple[TestRun, TestRun, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
     """Return the note of a green commit, from the runs of the base, the red commit and the implementation."""
     baseline, red, green = runs
-    rows: tuple[Proof, ...] = proofs(red, green, verdict.proven)
-    return Note(
-        issue=work.issue.number,
-        cycle=work.cycle,
-        phase=Phase.GREEN,
-        next_phase=Next.CI,
-        base=work.base,
-        current_test=work.criterion.id if work.criterion else "",
+    rows = proofs(red, green, verdict.proven)
+    return replace(
+        phase_note(work, Phase.GREEN, Next.CI, green),
         new_tests=verdict.proven,
         red={row.test: ": ".join(filter(None, (row.red, row.red_message))) for row in rows},
         green={row.test: row.green for row in rows},
         baseline=counted(baseline),
-        test_result=green.one_line(),
-        exit_code=green.code,
         attempts=attempts,
     )
 

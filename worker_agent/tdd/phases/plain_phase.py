@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shared.git.notes import Note, Phase
+from shared.git.notes import Phase
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
 from shared.lock.fence import advance
@@ -21,7 +21,7 @@ from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import next_phase
-from worker_agent.tdd.phases.phase_notes import counted, subject
+from worker_agent.tdd.phases.phase_notes import counted, phase_note, subject
 from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.tree_verification import TreeVerification
 from worker_agent.work_context import WorkContext
@@ -96,21 +96,16 @@ class PlainPhase:
 
     async def _record(self, work: WorkContext, tree: str, green: Green, attempt: int) -> None:
         held, cost = work.held, self._session.take_spent(work.issue.number)
-        note = Note(
-            issue=work.issue.number,
-            cycle=work.cycle,
-            phase=Phase.GREEN,
-            next_phase=decide.Phase.CI,
-            base=work.base,
+        note = replace(
+            phase_note(work, Phase.GREEN, decide.Phase.CI, green.run),
             baseline=counted(await self._verification.baseline(work)),
-            test_result=green.run.one_line(),
-            exit_code=green.run.code,
             attempts=attempt,
             proof=replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number)),
             summary=change_summary.of_coder(self._session.closing_text(held, tree)),
+            cost_usd=cost.usd,
+            cost_source=cost.source,
         )
         held.memory.take(_Refused)
-        note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         phased = PhaseCommit(tree, held.fence.work_head or work.base, subject(work, "Implement"), note)
         to = replace(next_phase.to_ci(), base=held.fence.base or work.base, attempt=attempt)
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
