@@ -38,7 +38,7 @@ from worker_agent import build
 from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommits, Places
-from worker_agent.tdd.phases.cycle import Cycle, Retries
+from worker_agent.tdd.phases.cycle import RETRIES, Cycle
 from worker_agent.tdd.runners.run import TestBench
 
 ENGINE = Identity("engine", "1+engine@users.noreply.github.com")
@@ -167,7 +167,8 @@ async def scene_of(
     project: Mapping[str, str] = PROJECT,
     body: str = "",
     deadline_seconds: float = 60.0,
-    retries: Retries | None = None,
+    test_retries: int = RETRIES,
+    regression_retries: int = RETRIES,
     **policy: Any,
 ) -> Scene:
     """Build a scene at its beginning; `tests` and `code` are the coder's files, attempt by attempt."""
@@ -182,7 +183,8 @@ async def scene_of(
     session = CodingSession(phase_commits, coder, bench, Prompts(build.PROMPTS), rules)
     board = Board()
     issue = Issue(NUMBER, "Add search", body, frozenset(), Account(1, "ada"), AT, AT)
-    return Scene(Cycle(session, board, retries), session, phase_commits, mirror, _held(), coder, board, issue)
+    cycle = Cycle(session, board, test_retries=test_retries, regression_retries=regression_retries)
+    return Scene(cycle, session, phase_commits, mirror, _held(), coder, board, issue)
 
 
 def _listed(files: Files | list[Files]) -> list[Files]:

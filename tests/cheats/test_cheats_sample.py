@@ -9,13 +9,12 @@ from cheat_scene import scene_of
 from python_corpus import CODE, GREEN, HONEST, NEW, RED, SEARCH
 
 from shared.llm.port import CoderCall
-from worker_agent.tdd.phases.cycle import Retries
 
 
 @pytest.mark.parametrize("cheat", ["red by its import alone", "forces green by a conftest"])
 async def test_tests_that_cheat_are_refused(tmp_path: Path, cheat: str) -> None:
     files, error, _ = RED[cheat]
-    scene = await scene_of(tmp_path, files, CODE, retries=Retries(tests=0))
+    scene = await scene_of(tmp_path, files, CODE, test_retries=0)
     assert (await scene.story()).error == error
     assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
 

@@ -11,7 +11,6 @@ from cheat_scene import End, Files, Scene, scene_of
 from node_tools import command, offer, project, tools
 
 from shared.llm.port import CoderCall
-from worker_agent.tdd.phases.cycle import Retries
 from worker_agent.tdd.runners.registry import choose
 
 RUNNERS = ("vitest", "jest")
@@ -46,7 +45,7 @@ def assert_refused(end: End, errors: str, sentences: str) -> None:
 @pytest.mark.parametrize("cheat", RED)
 async def test_tests_that_cheat_are_refused(tmp_path: Path, runner: str, cheat: str) -> None:
     files, error, sentence = node_corpus.red(runner, project(runner)["test/find.test.js"])[cheat]
-    scene = await _scene(tmp_path, runner, files, node_corpus.code(runner, node_corpus.WORKS), retries=Retries(tests=0))
+    scene = await _scene(tmp_path, runner, files, node_corpus.code(runner, node_corpus.WORKS), test_retries=0)
     end = await scene.story()
     assert_refused(end, error, sentence)
     assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
@@ -58,7 +57,7 @@ async def test_tests_that_cheat_are_refused(tmp_path: Path, runner: str, cheat: 
 @pytest.mark.parametrize("cheat", GREEN)
 async def test_code_that_cheats_is_refused(tmp_path: Path, runner: str, cheat: str) -> None:
     files, error, sentence = node_corpus.green(runner)[cheat]
-    scene = await _scene(tmp_path, runner, node_corpus.honest(runner), files, retries=Retries(regression=0))
+    scene = await _scene(tmp_path, runner, node_corpus.honest(runner), files, regression_retries=0)
     end = await scene.story()
     assert_refused(end, error, sentence)
     assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []

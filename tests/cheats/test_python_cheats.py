@@ -9,13 +9,12 @@ from cheat_scene import scene_of
 from python_corpus import CODE, GREEN, HONEST, NEW, RED, SEARCH
 
 from shared.llm.port import CoderCall
-from worker_agent.tdd.phases.cycle import Retries
 
 
 @pytest.mark.parametrize("cheat", RED)
 async def test_tests_that_cheat_are_refused(tmp_path: Path, cheat: str) -> None:
     files, error, sentence = RED[cheat]
-    scene = await scene_of(tmp_path, files, CODE, retries=Retries(tests=0))
+    scene = await scene_of(tmp_path, files, CODE, test_retries=0)
     end = await scene.story()
     assert (end.error, sentence in end.told) == (error, True), end.told
     assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
@@ -26,7 +25,7 @@ async def test_tests_that_cheat_are_refused(tmp_path: Path, cheat: str) -> None:
 @pytest.mark.parametrize("cheat", GREEN)
 async def test_code_that_cheats_is_refused(tmp_path: Path, cheat: str) -> None:
     files, error, sentence = GREEN[cheat]
-    scene = await scene_of(tmp_path, {NEW: SEARCH}, files, retries=Retries(regression=0))
+    scene = await scene_of(tmp_path, {NEW: SEARCH}, files, regression_retries=0)
     end = await scene.story()
     assert (end.error, sentence in end.told) == (error, True), end.told
     assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
@@ -49,7 +48,7 @@ async def test_tests_that_sleep_are_stopped(tmp_path: Path, phase: str) -> None:
         "green": {NEW: SEARCH},
     }
     scene = await scene_of(
-        tmp_path, tests[phase], {"directory/search.py": sleeps}, deadline_seconds=2.0, retries=Retries(tests=0)
+        tmp_path, tests[phase], {"directory/search.py": sleeps}, deadline_seconds=2.0, test_retries=0
     )
     end = await scene.story()
     assert end.error == {"red": "TEST_UNEXPECTED_FAIL", "green": "IMPLEMENTATION_FAILED"}[phase]

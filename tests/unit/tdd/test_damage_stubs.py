@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker_agent.tdd.damage.code import stubs
+from worker_agent.tdd.damage.code_stubs import stubs
 
 WORK = "\n\ndef other(a):\n    return a + 1\n"
 

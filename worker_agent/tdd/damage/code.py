@@ -13,11 +13,8 @@ from worker_agent.tdd.damage.code_candidates import candidates, in_turn
 from worker_agent.tdd.damage.code_changes import FileChange, changes, rows
 from worker_agent.tdd.damage.code_edits import with_edits
 from worker_agent.tdd.damage.code_hunks import hunks
-from worker_agent.tdd.damage.code_stubs import stubs
 from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.syntax.source import parse
-
-__all__ = ["LIMIT", "damages", "gone", "stubs"]
 
 LIMIT = 120
 """The most damages of one change that are made; far more than are ever run."""

@@ -92,7 +92,7 @@ def branches(change: FileChange) -> tuple[Branch, ...]:
     found: dict[int, Branch] = {}
     for place in change.scopes:
         for node in place.nodes:
-            for branch in (*_branches(change, place, node), *_arms(change, place, node), *_rests(change, place, node)):
+            for branch in (*_branches(place, node), *_arms(place, node), *_rests(place, node)):
                 found.setdefault(branch.edit[0], branch)
     return tuple(branch for _, branch in sorted(found.items()))
 
@@ -106,23 +106,22 @@ def raising(change: FileChange, chosen: Collection[Branch]) -> bytes | None:
     return content if chosen and parse(change.path, content) is not None else None
 
 
-def _branches(change: FileChange, place: FunctionScope, node: Node) -> Iterator[Branch]:
+def _branches(place: FunctionScope, node: Node) -> Iterator[Branch]:
     for head, body in _bodies(place, node):
-        branch = _branch(change, place, (head, _condition(place, head, body)), body, _statements(head, body))
+        branch = _branch(place, head, _condition(place, head, body), body, _statements(head, body))
         if branch is not None:
             yield branch
 
 
-def _rests(change: FileChange, place: FunctionScope, node: Node) -> Iterator[Branch]:
+def _rests(place: FunctionScope, node: Node) -> Iterator[Branch]:
     """Yield the code after a new branch that ends its function, as a branch of its own."""
-    for head, body in _bodies(place, node) if node.type in IFS and line_of(node) in change.lines else ():
+    for head, body in _bodies(place, node) if node.type in IFS and line_of(node) in place.lines else ():
         inside = _statements(head, body)
         rest = _rest_of(node, body, place.text(inside[-1]).strip()) if inside else []
         is_default = len(rest) == 1 and _DEFAULT.fullmatch(place.text(rest[0]).strip()) is not None
         around = rest[0].parent if rest and not is_default else None
-        branch = (
-            _branch(change, place, (head, f"past {_condition(place, head, body)}"), around, rest) if around else None
-        )
+        condition = f"past {_condition(place, head, body)}"
+        branch = _branch(place, head, condition, around, rest) if around else None
         if branch is not None:
             yield branch
 
@@ -143,10 +142,10 @@ def _rest_of(branch: Node, body: Node, text: str) -> list[Node]:
     return siblings[position + 1 :]
 
 
-def _arms(change: FileChange, place: FunctionScope, node: Node) -> Iterator[Branch]:
+def _arms(place: FunctionScope, node: Node) -> Iterator[Branch]:
     """Yield both arms of a conditional expression."""
     by = _RAISING_VALUES.get(place.language)
-    if by is None or node.type not in _CHOICES or line_of(node) not in change.lines or _is_tried(node, place.node):
+    if by is None or node.type not in _CHOICES or line_of(node) not in place.lines or _is_tried(node, place.node):
         return
     parts = named(node)
     if len(parts) != 3 or _OF_MACHINE.search(place.text(node)):
@@ -156,7 +155,7 @@ def _arms(change: FileChange, place: FunctionScope, node: Node) -> Iterator[Bran
     )
     told, name = shown(place.text(condition), 50), place.function.name
     for arm, when in ((first, told), (other, f"else of {told}")):
-        yield Branch(change.path, name, line_of(arm), rows(arm), when, (arm.start_byte, arm.end_byte, by))
+        yield Branch(place.source.path, name, line_of(arm), rows(arm), when, (arm.start_byte, arm.end_byte, by))
 
 
 def _bodies(place: FunctionScope, node: Node) -> Iterator[tuple[Node, Node]]:
@@ -189,19 +188,16 @@ def _ruby_bodies(node: Node) -> Iterator[tuple[Node, Node]]:
         yield node, node
 
 
-def _branch(
-    change: FileChange, place: FunctionScope, head_and_condition: tuple[Node, str], body: Node, statements: list[Node]
-) -> Branch | None:
-    """Return the branch of the `statements` in a `body`, or None; the condition comes as its node and its text."""
-    head, condition = head_and_condition
-    if not statements or line_of(statements[0]) not in change.lines:  # an unchanged first statement: it existed before
+def _branch(place: FunctionScope, head: Node, condition: str, body: Node, statements: list[Node]) -> Branch | None:
+    """Return the branch of the `statements` in a `body`, or None; `head` is the node with the condition."""
+    if not statements or line_of(statements[0]) not in place.lines:  # an unchanged first statement: it existed before
         return None
     last = place.text(statements[-1])
     if _OF_MACHINE.search(condition) or _REFUSES.match(last.strip()) or _is_tried(statements[0], place.node):
         return None
     edit = _edit(place, body, statements)
     within = range(line_of(statements[0]), rows(statements[-1]).stop)
-    return Branch(change.path, place.function.name, line_of(head), within, shown(condition, 60), edit)
+    return Branch(place.source.path, place.function.name, line_of(head), within, shown(condition, 60), edit)
 
 
 def _statements(head: Node, body: Node) -> list[Node]:

@@ -11,12 +11,11 @@ from worker_agent.tdd.damage.code_bodies import body_edits, is_unfinished
 from worker_agent.tdd.damage.code_changes import FileChange, rows
 from worker_agent.tdd.damage.code_conditions import condition_edits
 from worker_agent.tdd.damage.code_constants import constant_edits
-from worker_agent.tdd.damage.code_edits import Edit, EditScope, FunctionScope, scope_of
+from worker_agent.tdd.damage.code_edits import Edit, EditScope, FunctionScope
 from worker_agent.tdd.damage.code_returns import return_edits
 from worker_agent.tdd.damage.code_statements import statement_edits
 from worker_agent.tdd.damage.model import Damage, DamageKind
-from worker_agent.tdd.syntax.functions import Function
-from worker_agent.tdd.syntax.source import Source, edited
+from worker_agent.tdd.syntax.source import edited
 
 PER_KIND = 4
 """The most damages of one kind in one function."""
@@ -28,24 +27,20 @@ _WHOLE = frozenset({DamageKind.NONE, DamageKind.RAISE})
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An edit with the file and the function it is in; `direct` as in `Damage`."""
+    """An edit with the function or statement it is in; `direct` as in `Damage`."""
 
-    change: FileChange
-    function: str
+    place: EditScope
     edit: Edit
     direct: bool = True
 
     def make(self) -> Damage | None:
         """Return the damage; None if the file would not parse, or would be the same."""
-        edit, change = self.edit, self.change
-        if change.source is None:
+        edit, source = self.edit, self.place.source
+        damaged = edited(source, edit.start, edit.end, edit.by.encode())
+        if damaged is None or damaged.content == source.content:
             return None
-        damaged = edited(change.source, edit.start, edit.end, edit.by.encode())
-        if damaged is None or damaged.content == change.head:
-            return None
-        return Damage(
-            change.path, edit.line, edit.kind, damaged.content, edit.what, self.function, edit.quiet, self.direct
-        )
+        function = self.place.function.name if isinstance(self.place, FunctionScope) else ""
+        return Damage(source.path, edit.line, edit.kind, damaged.content, edit.what, function, edit.quiet, self.direct)
 
 
 def candidates(change: FileChange) -> list[list[Candidate]]:
@@ -54,7 +49,7 @@ def candidates(change: FileChange) -> list[list[Candidate]]:
     if source is None:
         return []
     outside = [EditScope(source, found.node, found.nested, change.lines) for found in change.statements]
-    return [_of_place(change, place) for place in (*change.scopes, *outside)]
+    return [_of_place(place) for place in (*change.scopes, *outside)]
 
 
 def in_turn(lists: Iterable[list[Candidate]]) -> Iterator[Candidate]:
@@ -64,12 +59,9 @@ def in_turn(lists: Iterable[list[Candidate]]) -> Iterator[Candidate]:
         yield from (each[at] for each in waiting if at < len(each))
 
 
-def quiet_possible(change: FileChange, function: Function) -> bool:
+def quiet_possible(place: FunctionScope) -> bool:
     """Return whether any quiet damage of a function can be made."""
-    if change.source is None:
-        return True
-    place = scope_of(change.source, function, change.lines)
-    return any(Candidate(change, function.name, edit).make() for edit in _edits(place) if edit.quiet)
+    return any(Candidate(place, edit).make() for edit in _edits(place) if edit.quiet)
 
 
 def _edits(place: EditScope) -> Iterator[Edit]:
@@ -84,33 +76,29 @@ def _edits(place: EditScope) -> Iterator[Edit]:
         yield from constant_edits(place)
 
 
-def _of_place(change: FileChange, place: EditScope) -> list[Candidate]:
+def _of_place(place: EditScope) -> list[Candidate]:
     """Return the edits of one function or statement: those on touched lines, and others if these are few."""
-    touched = change.lines.intersection(rows(place.node))
+    touched = place.lines.intersection(rows(place.node))
     is_function = isinstance(place, FunctionScope)
-    name = place.function.name if isinstance(place, FunctionScope) else ""
     direct, indirect = [], []
     yielded: set[tuple[int, int, str]] = set()
     for edit in _edits(place):
         if (edit.start, edit.end, edit.by) in yielded:
             continue
         yielded.add((edit.start, edit.end, edit.by))
-        on_touched = not touched or _is_touched(change, edit) or (is_function and edit.kind in _WHOLE)
+        on_touched = not touched or _is_touched(place, edit) or (is_function and edit.kind in _WHOLE)
         if on_touched and not edit.weak:
-            direct.append(Candidate(change, name, edit, True))
+            direct.append(Candidate(place, edit))
         elif is_function or on_touched:
-            indirect.append(Candidate(change, name, edit, False))
+            indirect.append(Candidate(place, edit, direct=False))
     kept = _few_of_each(direct)
     missing = _ENOUGH - sum(1 for each in kept if each.edit.quiet)
     return [*kept, *_few_of_each(indirect)[: max(0, missing)]]
 
 
-def _is_touched(change: FileChange, edit: Edit) -> bool:
-    source: Source | None = change.source
-    if source is None:
-        return False
-    last = edit.line + source.content.count(b"\n", edit.start, edit.end)
-    return any(line in change.lines for line in range(edit.line, last + 1))
+def _is_touched(place: EditScope, edit: Edit) -> bool:
+    last = edit.line + place.source.content.count(b"\n", edit.start, edit.end)
+    return any(line in place.lines for line in range(edit.line, last + 1))
 
 
 def _few_of_each(found: Iterable[Candidate]) -> list[Candidate]:
@@ -124,4 +112,4 @@ def _few_of_each(found: Iterable[Candidate]) -> list[Candidate]:
 
 def _order(found: Candidate) -> str:
     edit = found.edit
-    return hashlib.sha256(f"{found.change.path}:{edit.line}:{edit.kind}:{edit.what}".encode()).hexdigest()
+    return hashlib.sha256(f"{found.place.source.path}:{edit.line}:{edit.kind}:{edit.what}".encode()).hexdigest()

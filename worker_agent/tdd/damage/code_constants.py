@@ -47,7 +47,9 @@ def other_text(place: EditScope, node: Node) -> str | None:
     """Return the literal of a string with another text; None if it cannot be changed."""
     whole = place.text(node)
     if any(each.type in _INTERPOLATED for each in node.named_children):
-        return _plain_quoted(place, node)
+        if "\n" in whole and place.language in (Language.RUBY, Language.PHP):
+            return None
+        return '"damaged"' if place.language is not Language.PYTHON else "'damaged'"
     quoted = _QUOTED.fullmatch(whole)
     if quoted is None:
         return None
@@ -174,13 +176,6 @@ def _call_of(place: EditScope, node: Node) -> str:
     return f"{place.text(owner)}.{place.text(found)}" if owner is not None else place.text(found)
 
 
-def _plain_quoted(place: EditScope, node: Node) -> str | None:
-    """Return a literal without interpolation to replace one that has some."""
-    if "\n" in place.text(node) and place.language in (Language.RUBY, Language.PHP):
-        return None
-    return '"damaged"' if place.language is not Language.PYTHON else "'damaged'"
-
-
 def _matchless_pattern(place: EditScope, pattern: str) -> str:
     """Return the pattern, changed so that it still compiles and matches nothing."""
     if place.language in (Language.GO, Language.RUST):
@@ -211,7 +206,7 @@ def _entries(place: EditScope, node: Node) -> Iterator[Edit]:
     touched = [each for each in entries if line_of(each) in place.lines]
     new = touched if len(touched) < len(entries) else [entries[0], entries[-1]]
     for entry in {each.id: each for each in new[-3:]}.values():
-        start, end = _with_comma(place, node, entry)
+        start, end = _with_comma(entry)
         told = f"the entry `{shown(place.text(entry), 50)}` was left out"
         yield Edit(
             _kind(node) if _kind(node) is DamageKind.LIKE else DamageKind.CONST, start, end, "", told, line_of(entry)
@@ -227,7 +222,7 @@ def _may_shrink(place: EditScope, node: Node, entries: list[Node]) -> bool:
     return place.language not in (Language.GO, Language.RUST) or len(entries) > 1
 
 
-def _with_comma(place: EditScope, node: Node, entry: Node) -> tuple[int, int]:
+def _with_comma(entry: Node) -> tuple[int, int]:
     """Return the bytes of an entry with the comma after it, or before it for the last one."""
     after = entry.next_sibling
     if after is not None and after.type == ",":

@@ -76,11 +76,11 @@ def _keys(source: Source, function: Node) -> Iterator[str]:
     for name, table in literal_tables(source).items():
         yield from table.keys if name in names else ()
     for node, value in literals(source, walk(function)):
-        if _is_key(source, node):
+        if _is_key(node):
             yield value
 
 
-def _is_key(source: Source, node: Node) -> bool:
+def _is_key(node: Node) -> bool:
     above = node.parent
     if above is not None and above.type in _WRAPPERS:
         above = above.parent

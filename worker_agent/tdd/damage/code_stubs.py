@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tree_sitter import Node
+
 from worker_agent.tdd.damage.code_bodies import body_statements, is_unfinished
 from worker_agent.tdd.damage.code_candidates import quiet_possible
 from worker_agent.tdd.damage.code_changes import FileChange, changes
@@ -42,14 +44,13 @@ def stubs(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ..
     may be empty (overriding, local, callbacks) count only if no other changed function does anything.
     """
     found = changes(base, head)
-    empty = [(change, place.function) for change in found for place in change.scopes if _is_empty(change, place)]
+    places = [(change, place) for change in found for place in change.scopes]
+    empty = [(change, place.function) for change, place in places if _is_empty(place)]
     if not empty:
         return ()
     hollow = {(change.path, function.name) for change, function in empty}
     working = any(
-        (change.path, function.name) not in hollow and quiet_possible(change, function)
-        for change in found
-        for function in change.functions
+        (change.path, place.function.name) not in hollow and quiet_possible(place) for change, place in places
     )
     sources = [source for path, content in base.items() if (source := parse(path, content)) is not None]
     old = {function.name for source in sources for function in functions(source)}
@@ -62,33 +63,30 @@ def stubs(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ..
     )
 
 
-def _is_empty(change: FileChange, place: FunctionScope) -> bool:
+def _is_empty(place: FunctionScope) -> bool:
     if place.nested:
         return False
-    if is_unfinished(place) or _returns_nothing(place):
+    if is_unfinished(place):
         return True
-    return not (_returns_a_member(place) or quiet_possible(change, place.function))
-
-
-def _returns_a_member(place: FunctionScope) -> bool:
-    """Return whether a function only returns a member of its object, so that no other value of its type is known."""
     statements = body_statements(place)
-    if len(statements) != 1:
-        return False
-    value = statements[0]
+    if len(statements) == 1 and _returns_nothing(place, statements[0]):
+        return True
+    returns_a_member = len(statements) == 1 and _is_member(place, statements[0])
+    return not returns_a_member and not quiet_possible(place)
+
+
+def _is_member(place: FunctionScope, statement: Node) -> bool:
+    """Return whether a statement only returns a member of an object, so that no other value of its type is known."""
+    value = statement
     while value.type in _AROUND and named(value):
         value = named(value)[-1]
     return value.type in _MEMBERS and bool(_OWN.match(place.text(value)))
 
 
-def _returns_nothing(place: FunctionScope) -> bool:
-    statements = body_statements(place)
-    if len(statements) != 1:
-        return False
-    only = statements[0]
-    if only.type in RETURNS:
-        return not named(only) or is_nothing(place.source, named(only)[-1])
-    return only.type == "empty_statement" or is_nothing(place.source, only)
+def _returns_nothing(place: FunctionScope, statement: Node) -> bool:
+    if statement.type in RETURNS:
+        return not named(statement) or is_nothing(place.source, named(statement)[-1])
+    return statement.type == "empty_statement" or is_nothing(place.source, statement)
 
 
 def _is_abstract(change: FileChange, function: Function, found: tuple[FileChange, ...]) -> bool:
@@ -120,7 +118,7 @@ def _may_be_empty(change: FileChange, function: Function) -> bool:
         head = source.text(above)[:400]
     if _NO_OPERATION.match(name) or _OVERRIDES.search(head) or _is_local(source, function):
         return True
-    return _is_callback(source, function) or _inherits(source, function)
+    return _is_callback(source, function) or _inherits(function)
 
 
 def _is_constructor(function: Function) -> bool:
@@ -137,7 +135,7 @@ def is_prescribed(source: Source, function: Function) -> bool:
     head = source.text(function.node)[:200].partition("{")[0]
     if function.name.endswith("()") or (source.language is Language.GO and function.node.type == "method_declaration"):
         return True
-    return bool(_OVERRIDES.search(head)) or _inherits(source, function)
+    return bool(_OVERRIDES.search(head)) or _inherits(function)
 
 
 def _is_callback(source: Source, function: Function) -> bool:
@@ -147,7 +145,7 @@ def _is_callback(source: Source, function: Function) -> bool:
     return source.language in SCRIPTS and function.node.type in ("arrow_function", "function_expression")
 
 
-def _inherits(source: Source, function: Function) -> bool:
+def _inherits(function: Function) -> bool:
     owner = enclosing(function.node, _CLASSES)
     if owner is None:
         return False

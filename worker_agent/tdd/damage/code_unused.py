@@ -85,7 +85,7 @@ def _unread_unpacked(source: Source, function: Function) -> Iterator[str]:
     for pattern in walk(function.node):
         if pattern.type != "object_pattern" or any("rest" in each.type for each in named(pattern)):
             continue
-        for name in _bound_names(source, pattern):
+        for name in _bound_names(pattern):
             others = (source.content[function.node.start_byte : name.start_byte], source.content[name.end_byte :])
             after = others[1][: function.node.end_byte - name.end_byte].decode("utf-8", "replace")
             text = source.text(name)
@@ -93,7 +93,7 @@ def _unread_unpacked(source: Source, function: Function) -> Iterator[str]:
                 yield text
 
 
-def _bound_names(source: Source, pattern: Node) -> Iterator[Node]:
+def _bound_names(pattern: Node) -> Iterator[Node]:
     """Yield the names that a pattern binds, without those of patterns inside."""
     for each in named(pattern):
         if each.type == "object_assignment_pattern":

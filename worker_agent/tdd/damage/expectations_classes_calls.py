@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, around, both_ways, moved, over, word
+from worker_agent.tdd.damage.expectations_edits import (
+    Check,
+    Edit,
+    Edits,
+    around,
+    both_ways,
+    first_of,
+    moved,
+    over,
+    word,
+)
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, Source
 from worker_agent.tdd.syntax.units_found import child, statements
@@ -157,7 +167,7 @@ def _literal(source: Source, call: CallExpression) -> Edits:
     given = call.arguments[:1] if call.name in _FIRST_ONLY else call.arguments[:2]
     if len(call.arguments) == 3 and source.language is Language.JAVA:
         given = tuple(found for found in given if found.type not in _TEXTS)
-    return next((edits for found in given if (edits := changed(source, found))), ())
+    return first_of(changed(source, found) for found in given)
 
 
 _FLOATS = frozenset({"decimal_floating_point_literal", "real_literal", "float"})
@@ -175,7 +185,7 @@ def changed(source: Source, node: Node) -> Edits:
         return (over(node, "false" if text == "true" else "true"),)
     if node.type == "array_creation_expression":
         values = [_plain_value(found) for found in statements(node)]
-        return next((edits for value in values if (edits := changed(source, value))), ())
+        return first_of(changed(source, value) for value in values)
     return ()
 
 

@@ -61,6 +61,11 @@ def both_ways(pairs: Mapping[str, str]) -> dict[str, str]:
     return {**pairs, **{opposite: name for name, opposite in pairs.items()}}
 
 
+def first_of(choices: Iterable[Edits]) -> Edits:
+    """Return the first edits that are not empty; empty if all are."""
+    return next(filter(None, choices), ())
+
+
 def word(source: Source, node: Node) -> str:
     """Return a short word that no project contains; the same for the same place, so that runs can be repeated."""
     at = f"{source.path}:{node.start_byte}".encode()

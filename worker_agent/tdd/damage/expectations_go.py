@@ -7,7 +7,17 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edits, after, around, both_ways, moved, over, word
+from worker_agent.tdd.damage.expectations_edits import (
+    Check,
+    Edits,
+    after,
+    around,
+    both_ways,
+    first_of,
+    moved,
+    over,
+    word,
+)
 from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, outermost
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
@@ -115,7 +125,7 @@ class GoReader(Reader):
         """Return the edit of `got != 3` to another number, which reports as well; also for `!reflect.DeepEqual`."""
         if condition.type == "binary_expression" and field_text(self.source, condition, "operator") == "!=":
             sides = [side for name in ("right", "left") if (side := child(condition, name)) is not None]
-            return next((edits for side in sides if (edits := changed(self.source, side))), ())
+            return first_of(changed(self.source, side) for side in sides)
         return ()
 
     def _asserted_check(self, call: Node) -> Check | None:
@@ -134,7 +144,7 @@ class GoReader(Reader):
     def _expected_value(self, call: Node, name: str) -> Edits:
         if name not in {"Equal", "Contains"}:
             return ()
-        return next((edits for found in arguments(call)[:3] if (edits := changed(self.source, found))), ())
+        return first_of(changed(self.source, found) for found in arguments(call)[:3])
 
     def _is_filled_name(self, loop: Node, name: str) -> bool:
         """Return whether a name is bound to a literal that is not empty, here or in the file."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, after, over
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, after, first_of, over
 from worker_agent.tdd.damage.expectations_javascript_values import NEVER, changed, other
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source
@@ -47,7 +47,7 @@ def expectation_check(source: Source, expression: Node, *, is_settled: bool) -> 
     if "not" in words:
         return Check(_without_not(source, chain, words))
     negate = _with_not(chain, words)
-    return Check(negate, _literal(source, chain, words), _exception(source, chain, words))
+    return Check(negate, _literal(source, chain, words), _exception(source, chain))
 
 
 def _chain(source: Source, expression: Node) -> _Chain | None:
@@ -114,13 +114,13 @@ def _literal(source: Source, chain: _Chain, words: list[str]) -> Edits:
     if not given:
         return ()
     if name in {"toHaveBeenCalledWith", "toHaveBeenLastCalledWith"}:
-        return next((edits for found in given if (edits := changed(source, found))), ())
+        return first_of(changed(source, found) for found in given)
     if given[0].type == "regex" and name in {"toMatch", "match"}:
         return (over(given[0], NEVER),)
     return changed(source, given[0]) or (other(source, given[0]) if name in _EQUAL else ())
 
 
-def _exception(source: Source, chain: _Chain, words: list[str]) -> Edits:
+def _exception(source: Source, chain: _Chain) -> Edits:
     """Return edits that require the exception to match a pattern that matches nothing."""
     last = _last_call(source, chain)
     if last is None or last[0] not in _THROWING:

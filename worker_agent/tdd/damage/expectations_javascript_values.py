@@ -7,7 +7,7 @@ import re
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Edit, Edits, around, moved, over, word
+from worker_agent.tdd.damage.expectations_edits import Edit, Edits, around, first_of, moved, over, word
 from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import child, statements
 
@@ -49,7 +49,7 @@ def _first(source: Source, node: Node, values: list[Node]) -> Edits:
     if not node.named_children:
         name = word(source, node)
         return (over(node, f'["{name}"]' if node.type == "array" else f"{{ {name}: 1 }}"),)
-    return next((edits for value in values if (edits := changed(source, value))), ())
+    return first_of(changed(source, value) for value in values)
 
 
 def _number(source: Source, node: Node) -> Edits:

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, after, around, before, both_ways, over, word
+from worker_agent.tdd.damage.expectations_edits import (
+    Check,
+    Edits,
+    Flow,
+    after,
+    around,
+    before,
+    both_ways,
+    first_of,
+    over,
+    word,
+)
 from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
 from worker_agent.tdd.damage.expectations_python_values import changed, is_filled, literal_of
 from worker_agent.tdd.syntax.source import Source, walk
@@ -167,7 +178,7 @@ class PythonReader(Reader):
         if name in _FIRST:
             return changed(self.source, given[0]) if given else ()
         if name in _CALLED_WITH:
-            return next((edits for found in given if (edits := changed(self.source, found))), ())
+            return first_of(changed(self.source, found) for found in given)
         if name in {"assertRegex", "assertRegexpMatches"} and len(given) > 1:
             return (over(given[1], _NEVER),)
         if not _EQUAL.match(name) or len(given) < 2:

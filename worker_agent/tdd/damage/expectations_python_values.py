@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Edit, Edits, around, moved, over, word
+from worker_agent.tdd.damage.expectations_edits import Edit, Edits, around, first_of, moved, over, word
 from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import arguments, child, statements
 from worker_agent.tdd.syntax.units_python import called
@@ -35,7 +35,7 @@ def literal_of(source: Source, expression: Node) -> Edits:
         return changed(source, operands[0]) if operands[0].type in {"string", "integer", "float"} else ()
     if not _HARMLESS.issuperset(operators):
         return ()
-    literal = next((edits for found in reversed(operands) if (edits := changed(source, found))), ())
+    literal = first_of(changed(source, found) for found in reversed(operands))
     return literal or (_other(source, operands) if operators == ["=="] else ())
 
 
@@ -89,7 +89,7 @@ def _container(source: Source, node: Node) -> Edits:
         values = [value for found in listed if (value := child(found, "value")) is not None]
     else:
         values = listed
-    return next((edits for value in values if (edits := changed(source, value))), ())
+    return first_of(changed(source, value) for value in values)
 
 
 def _approximate(source: Source, call: Node) -> Edits:

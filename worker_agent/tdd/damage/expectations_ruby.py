@@ -7,7 +7,18 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, around, both_ways, moved, over, word
+from worker_agent.tdd.damage.expectations_edits import (
+    Check,
+    Edit,
+    Edits,
+    Flow,
+    around,
+    both_ways,
+    first_of,
+    moved,
+    over,
+    word,
+)
 from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import child, field_text, statements
@@ -121,7 +132,7 @@ class RubyReader(Reader):
             return ()
         if child(matcher, "receiver") is not None:
             return ()
-        return next((edits for found in arguments_of(matcher)[:1] if (edits := changed(self.source, found))), ())
+        return first_of(changed(self.source, found) for found in arguments_of(matcher)[:1])
 
     def _assertion_check(self, call: Node, name: str) -> Check | None:
         given, method = arguments_of(call), child(call, "method")
@@ -134,7 +145,7 @@ class RubyReader(Reader):
             return None
         is_equal = name in {"assert_equal", "must_equal", "assert_includes", "must_include"}
         first = (given[1:2] if name == "assert_includes" else given[:1]) if is_equal else []
-        literal = next((edits for found in first if (edits := changed(self.source, found))), ())
+        literal = first_of(changed(self.source, found) for found in first)
         return Check((over(method, _OPPOSITES[name]),), literal)
 
 
@@ -154,7 +165,7 @@ def changed(source: Source, node: Node) -> Edits:
             return (over(node, f":{word(source, node)}"),)
         case "array":
             values = list(statements(node))
-            return next((edits for value in values if (edits := changed(source, value))), ())
+            return first_of(changed(source, value) for value in values)
         case _:
             return ()
 

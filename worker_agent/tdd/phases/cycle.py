@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from shared.errors import Blocked
 from shared.github.ports import StatusComments
 from shared.lock.hold import Held
@@ -16,32 +14,31 @@ from worker_agent.tdd.phases.quality_fix import QualityFix
 from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.tree_verification import TreeVerification
 
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """Numbers of retries of a call whose result is refused for a reason that uses no attempt."""
-
-    tests: int = 5
-    """Retries for tests that do not compile, do not collect or prove nothing."""
-    regression: int = 5
-    """Retries for implementations that break tests which passed before."""
+RETRIES = 5
+"""Retries of a call whose result is refused for a reason that uses no attempt."""
 
 
 class Cycle:
-    """Tests first, then the code: for all criteria together, or for one criterion after the other."""
+    """Tests first, then the code: for all criteria together, or for one criterion after the other.
+
+    `test_retries`: for tests that do not compile, do not collect or prove nothing; `regression_retries`: for
+    implementations that break tests which passed before.
+    """
 
     def __init__(
         self,
         session: CodingSession,
         status: StatusComments,
-        retries: Retries | None = None,
         cleaning: QualityFix | None = None,
+        *,
+        test_retries: int = RETRIES,
+        regression_retries: int = RETRIES,
     ) -> None:
-        retries, verification = retries or Retries(), TreeVerification(session)
+        verification = TreeVerification(session)
         self._activation = ActivationPhase(session, status, verification)
         self._plain = PlainPhase(session, status, verification)
-        self._red = RedPhase(session, status, verification, retries.tests)
-        self._green = GreenPhase(session, status, verification, cleaning or QualityFix(session), retries.regression)
+        self._red = RedPhase(session, status, verification, test_retries)
+        self._green = GreenPhase(session, status, verification, cleaning or QualityFix(session), regression_retries)
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
         """Do the red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""
