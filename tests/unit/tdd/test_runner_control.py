@@ -6,8 +6,9 @@ import ast
 
 import pytest
 
-from worker_agent.tdd.runners import control_python, control_ruby, phpunit_runner
+from worker_agent.tdd.runners import control_python, control_ruby
 from worker_agent.tdd.runners.control import Control, watched
+from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.report import CaseOutcome, TestResult, TestRun
 
 NAMES = ["alpha_one", "beta_two", "gamma_three", "delta_four"]
@@ -144,9 +145,9 @@ def test_ruby_files_with_control_tests() -> None:
 
 def test_php_files_with_control_tests() -> None:
     for _ in range(20):
-        control = phpunit_runner.control("tests/SumTest.php", PHP.encode(), NAMES)
+        control = PhpunitRunner().control("tests/SumTest.php", PHP.encode(), NAMES)
         assert control is not None
         assert control.names == {"testAlphaOne", "testBetaTwo", "testGammaThree", "testDeltaFour"}
         assert b"rows */\n    public function testAdds" in control.content, "a comment stays with its method"
-    assert phpunit_runner.control("tests/SumTest.php", b"<?php class A { function b() {} }", NAMES) is None
-    assert phpunit_runner.control("tests/SumTest.php", b"<?php class A extends TestCase {", NAMES) is None
+    assert PhpunitRunner().control("tests/SumTest.php", b"<?php class A { function b() {} }", NAMES) is None
+    assert PhpunitRunner().control("tests/SumTest.php", b"<?php class A extends TestCase {", NAMES) is None

@@ -9,6 +9,7 @@ import pytest
 from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.pytest_runner import PytestRunner
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
 from worker_agent.tdd.runners.report_runner import ReportRunner
 
@@ -84,7 +85,7 @@ def test_anything_else_is_refused_with_a_sentence(data: bytes, problem: str) -> 
 
 
 def test_a_huge_report_is_refused_before_it_is_parsed() -> None:
-    assert "larger than 50 MB" in junit.read(b" " * (junit.REPORT_LIMIT + 1), PROJECT).problem
+    assert "larger than 50 MB" in PytestRunner().read(b" " * (junit.REPORT_LIMIT + 1), PROJECT).problem
 
 
 def test_too_many_elements_are_refused() -> None:

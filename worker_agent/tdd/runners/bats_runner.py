@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, junit
+from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner
 
 _INTO_REPORT = 'exec "$@" > "$0"'
 
 
-class BatsRunner:
+class BatsRunner(Runner):
     """The runner of any command in which bats is called by its name."""
 
     name = "bats"
@@ -29,9 +28,14 @@ class BatsRunner:
         directories = {str(PurePosixPath(path).parent) for path in paths if path.endswith(".bats")}
         return f"bats {min(directories, key=len)} --recursive" if directories else None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether `bats` is called, also behind `env`."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of `bats`, also behind `env`."""
+        for at, word in enumerate(argv):
+            if PurePosixPath(word).name == "bats":
+                return at
+            if word != "env" and "=" not in word:
+                return None
+        return None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `*.bats`."""
@@ -39,25 +43,14 @@ class BatsRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return the command with its output as the report: bats does not wait for a report written elsewhere."""
-        argv = command_line.split(test_command)
-        at = _position(argv)
-        if at is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call bats.")
+        argv, at = self.split(test_command)
         rest = argv[at + 1 :]
         if call.selection is not None:
             rest = tuple(sorted(path for path in call.selection.files if path.endswith(".bats")))
         called = (*argv[: at + 1], "--formatter", "junit", *rest)
         return ("/bin/sh", "-c", _INTO_REPORT, str(call.report), *called)
 
-    def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Return no variables."""
-        return {}
-
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: the report goes through the pipe."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read JUnit XML; the class of a case is its file."""
         report = junit.read(data, project)
         return replace(report, cases=tuple(_located(case, project) for case in report.cases))
@@ -66,18 +59,9 @@ class BatsRunner:
         """Return an id like `test/sum.bats::adds two numbers`, and the file."""
         return f"{case.file}::{stable(case.name)}", case.file
 
-    def explain(self, case: Case) -> str:
-        """Return bats' output about the failure."""
-        return "\n".join(part for part in (case.message, case.text.strip()) if part)
-
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind of failure: a timeout, else any failed command of the test."""
         return FailureKind.TIMEOUT if re.search(r"due to timeout", case.text) else FailureKind.ASSERTION_OR_EXCEPTION
-
-    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """Return whether the run reported tests, and its exit code agrees."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
-        return bool(cases) and code == (1 if failed else 0)
 
     def asserted(self, case: Case) -> bool:
         """Return whether a command failed; one that does not exist has status 127 and does not count."""
@@ -94,15 +78,6 @@ class BatsRunner:
         )
         text = content + (b"" if content.endswith(b"\n") else b"\n") + laid.encode()
         return Control(path, text, failing=frozenset(titles[2:]), passing=frozenset(titles[:2]))
-
-
-def _position(argv: Sequence[str]) -> int | None:
-    for at, word in enumerate(argv):
-        if PurePosixPath(word).name == "bats":
-            return at
-        if word != "env" and "=" not in word:
-            return None
-    return None
 
 
 def _located(case: Case, project: Project) -> Case:

@@ -16,7 +16,7 @@ from worker_agent.tdd.runners.cargo_script import DOCTESTS
 from worker_agent.tdd.runners.cargo_targets import Manifests, files_of, has_tests, module_file
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.json_lines import json_object, lines
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 from worker_agent.tdd.runners.rust_doctests import is_in_test
@@ -41,8 +41,6 @@ _PLACE = re.compile(r"^\s*(?:-->|:::) (\S+?\.rs):\d+", re.MULTILINE)
 
 def read(data: bytes, project: Project) -> Report:
     """Read one stream; never raise for its content."""
-    if len(data) > REPORT_LIMIT:
-        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     if data.count(b"\n") > 10 * ELEMENT_LIMIT:
         return Report(problem=f"the test report has more than {10 * ELEMENT_LIMIT} lines")
     stream = taken_apart(data)

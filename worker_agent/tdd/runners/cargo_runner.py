@@ -10,19 +10,18 @@ import re
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from itertools import islice
+from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import cargo_report, cargo_script, command_line, rust_build, rust_doctests
+from worker_agent.tdd.runners import cargo_report, cargo_script, rust_build, rust_doctests
 from worker_agent.tdd.runners.cargo_targets import Manifests
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 from worker_agent.tdd.runners.rust_doctests import attributes
 from worker_agent.tdd.syntax.source import Source, parse, walk
 
@@ -50,8 +49,11 @@ class _Words:
     arguments: list[str] = field(default_factory=list)
 
 
-class CargoRunner:
-    """The runner of any command with `cargo test`; nextest writes JUnit XML, which any command may."""
+class CargoRunner(Runner):
+    """The runner of any command with `cargo test`; nextest writes JUnit XML, which any command may.
+
+    An id is like `src/lib.rs::tests::adds`; the file of a target that was not built is its own id.
+    """
 
     name = "cargo test"
 
@@ -59,9 +61,15 @@ class CargoRunner:
         """Return the command for a package or workspace at the root."""
         return "cargo test" if "Cargo.toml" in paths else None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether `cargo test` is called, also with a toolchain or behind `env`."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of the word `test` of `cargo test`, also with a toolchain or behind `env`."""
+        for index, word in enumerate(argv):
+            if PurePosixPath(word).name == "cargo":
+                rest = [at for at in range(index + 1, len(argv)) if not argv[at].startswith("+")]
+                return rest[0] if rest and argv[rest[0]] in {"test", "t"} else None
+            if index == 0 and PurePosixPath(word).name != "env":
+                return None
+        return None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is in `tests` or named like tests; inline tests are found by content alone."""
@@ -71,11 +79,8 @@ class CargoRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command` target by target, reporting to `call.report`."""
-        argv = command_line.split(test_command)
-        called = _position(argv)
-        if called is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call cargo test.")
-        words = _divided(argv[called + 1 :])
+        argv, called = self.split(test_command)
+        words = _sort_words(argv[called + 1 :])
         manifests = Manifests(call.project)
         custom = sorted(manifests.without_harness)
         every = manifests.is_virtual or not {"--workspace", "--all"}.isdisjoint(words.packages)
@@ -99,22 +104,13 @@ class CargoRunner:
         quiet = {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never", "RUST_BACKTRACE": "0"}
         return quiet if call.caches is None else {**quiet, "CARGO_TARGET_DIR": str(call.caches / "cargo-target")}
 
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: `command` names the one report."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read the output of cargo and the test binaries, one after another."""
         return cargo_report.read(data, project)
 
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `src/lib.rs::tests::adds`, and the file; the file of an unbuilt target is its own id."""
-        return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
-
-    def explain(self, case: Case) -> str:
-        """Return the line that names the error, then the end of the text."""
-        first = case.message or rust_build.first_line(case.text)
-        return "\n".join(part for part in (first, case.text) if part)
+    def error_line(self, case: Case) -> str:
+        """Return the line that names the error."""
+        return case.message or rust_build.first_line(case.text)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind by the compiler's errors if it was not built; documentation tests included."""
@@ -128,7 +124,7 @@ class CargoRunner:
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return True for 0 without failures, or 1 with some; a binary that left with 0 is judged by its own cases."""
-        failed = [case for case in cases if case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR}]
+        failed = [case for case in cases if case.failed]
         if code == 0:
             return all(case.message.startswith(cargo_report.NOT_RUN) for case in failed)
         return code == 1 and bool(failed)
@@ -141,8 +137,17 @@ class CargoRunner:
         return message.startswith(cargo_report.IN_THE_TEST) or "assertion" in message or "did not panic" in message
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Return the file with control functions among its tests."""
-        return control(path, content, names)
+        """Return the file with two passing and two failing control tests; None if it has no tests, or errors."""
+        if not path.endswith(".rs"):
+            return None
+        words = [f"{_prefix(content)}{name}" for name in names[:4]]
+        for index, word in enumerate(words):
+            body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
+            changed = _insert_test(path, content, word, body)
+            if changed is None:
+                return None
+            content = changed
+        return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
 
 
 def _why_not_built(case: Case, project: Project) -> FailureKind:
@@ -151,26 +156,15 @@ def _why_not_built(case: Case, project: Project) -> FailureKind:
     return rust_build.kind(text, rust_build.Own(manifests.crates, project.paths, manifests.declares))
 
 
-def _position(argv: Sequence[str]) -> int | None:
-    """Return the position of the word `test` of `cargo test`."""
-    for index, word in enumerate(argv):
-        if PurePosixPath(word).name == "cargo":
-            rest = [at for at in range(index + 1, len(argv)) if not argv[at].startswith("+")]
-            return rest[0] if rest and argv[rest[0]] in {"test", "t"} else None
-        if index == 0 and PurePosixPath(word).name != "env":
-            return None
-    return None
-
-
-def _divided(words: Sequence[str]) -> _Words:
+def _sort_words(words: Sequence[str]) -> _Words:
     end = words.index("--") if "--" in words else len(words)
-    found = _Words(arguments=list(_kept(words[end + 1 :])))
+    found = _Words(arguments=list(_harness_arguments(words[end + 1 :])))
     rest = iter(words[:end])
     for word in rest:
         if not word.startswith("-"):
             found.arguments.append(word)  # the name of a test, as cargo hands it on
             continue
-        whole = [word, *_value(rest)] if _TAKES_VALUE.fullmatch(word) else [word]
+        whole = [word, *islice(rest, 1)] if _TAKES_VALUE.fullmatch(word) else [word]
         if _TARGET.fullmatch(word):
             found.targets += whole
         elif _PACKAGE.fullmatch(word):
@@ -180,17 +174,12 @@ def _divided(words: Sequence[str]) -> _Words:
     return found
 
 
-def _kept(arguments: Sequence[str]) -> Iterator[str]:
+def _harness_arguments(arguments: Sequence[str]) -> Iterator[str]:
     """Yield the arguments of the test binaries without those that change their report."""
     rest = iter(arguments)
     for word in rest:
-        whole = [word, *_value(rest)] if _HARNESS_VALUE.fullmatch(word) else [word]
+        whole = [word, *islice(rest, 1)] if _HARNESS_VALUE.fullmatch(word) else [word]
         yield from () if _HARNESS_LEFT_OUT.fullmatch(word) else whole
-
-
-def _value(words: Iterator[str]) -> list[str]:
-    found = next(words, None)
-    return [] if found is None else [found]
 
 
 def _chosen(selection: Selection | None, manifests: Manifests) -> list[tuple[str, ...]]:
@@ -207,12 +196,8 @@ def _filters(selection: Selection | None) -> list[str]:
     """Return the last parts of the selected tests' names: they may match more, never less."""
     if selection is None:
         return []
-    names = {_last(test) for test in selection.tests if f"::{rust_doctests.PREFIX}" not in test}
+    names = {test.rpartition("::")[2] for test in selection.tests if f"::{rust_doctests.PREFIX}" not in test}
     return sorted(names) if names and len(names) <= TESTS_LIMIT and all(re.fullmatch(r"\w+", n) for n in names) else []
-
-
-def _last(test: TestId) -> str:
-    return test.rpartition("::")[2]
 
 
 def _doctests(selection: Selection | None, words: _Words) -> list[str] | None:
@@ -234,20 +219,6 @@ _FAILING = (
 )
 
 
-def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Return the file with two passing and two failing control tests; None if it has no tests, or errors."""
-    if not path.endswith(".rs"):
-        return None
-    words = [f"{_prefix(content)}{name}" for name in names[:4]]
-    for index, word in enumerate(words):
-        body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
-        laid = _inserted(path, content, word, body)
-        if laid is None:
-            return None
-        content = laid
-    return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
-
-
 def _prefix(content: bytes) -> str:
     """Return the usual beginning of the file's test functions."""
     return "test_" if content.count(b"fn test_") * 2 > content.count(b"#[test]") else ""
@@ -259,7 +230,7 @@ def _filled(body: str, name: str) -> str:
     return body.format(a=f"{words[0]}_value", b=words[-1], number=number, more=number + 1)
 
 
-def _inserted(path: str, content: bytes, word: str, body: str) -> bytes | None:
+def _insert_test(path: str, content: bytes, word: str, body: str) -> bytes | None:
     """Return the file with a test before one of its tests, at any place."""
     source = parse(path, content)
     tests = [] if source is None else [node for node in walk(source.root) if _is_test(source, node)]
@@ -279,12 +250,9 @@ def _is_test(source: Source, node: Node) -> bool:
     parent = node.parent
     if node.type != "function_item" or parent is None:
         return False
-    within = parent.type == "source_file" or (parent.type == "declaration_list" and _is_module(parent.parent))
+    module = parent.parent if parent.type == "declaration_list" else None
+    within = parent.type == "source_file" or (module is not None and module.type == "mod_item")
     return within and "#[test]" in attributes(source, node)
-
-
-def _is_module(node: Node | None) -> bool:
-    return node is not None and node.type == "mod_item"
 
 
 def _start(node: Node) -> Node:

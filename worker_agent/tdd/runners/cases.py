@@ -25,6 +25,11 @@ class Case:
     text: str = ""
     error: str = ""
 
+    @property
+    def failed(self) -> bool:
+        """True for a failure and for an error."""
+        return self.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR}
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

@@ -1,20 +1,13 @@
-"""Control tests for a Ruby file: groups of RSpec or methods of minitest at random places among its own.
-
-Also the kinds of the errors of Ruby tests, for RSpec and minitest.
-"""
+"""Control tests for a Ruby file: groups of RSpec or methods of minitest at random places among its own."""
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import FailureKind
 
 _LEFT = ("{number} + 1", "'{a}'.length + {rest}", "['{a}', '{b}'].length + {less}")
 _GROUPS = frozenset({"describe", "context", "shared_examples", "feature"})
@@ -111,53 +104,3 @@ def _values(name: str, passes: bool) -> tuple[str, int]:
         number=number, a=words[0], b=words[-1], rest=number + 1 - len(words[0]), less=number - 1
     )
     return left, number + 1 if passes else number + secrets.choice((2, 3, 10))
-
-
-_NOT_LOADED = re.compile(r"cannot load such file -- (\S+)")
-_NO_CONSTANT = re.compile(r"uninitialized constant (\S+)|undefined (?:local variable or )?method [`'](\w+[?!]?)'")
-_SYNTAX = re.compile(r"SyntaxError|syntax error[s,]")
-_ADDRESS = re.compile(r"0x[0-9a-f]{8,}")
-
-
-def explained(case: Case) -> str:
-    """Return the class and message of the error, then the place where it was raised."""
-    first = next((line.strip() for line in steady(case.message).splitlines() if line.strip()), "")
-    return "\n".join(part for part in (f"{case.error}: {first}" if case.error else first, case.text) if part)
-
-
-def kind(case: Case, project: Project) -> FailureKind:
-    """Return the kind of failure of a test, or of a whole file in its place."""
-    text = f"{case.error}: {case.message}"
-    return _while_loading(text, project) if case.name == case.file else _in_a_test(text, project)
-
-
-def _while_loading(text: str, project: Project) -> FailureKind:
-    """Return the reason why a file could not be loaded: own files have a path, gems a bare name."""
-    missing = _NOT_LOADED.search(text)
-    if missing:
-        return FailureKind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else FailureKind.THIRD_PARTY_IMPORT
-    if _SYNTAX.search(text):
-        return FailureKind.SYNTAX
-    return FailureKind.FIRST_PARTY_IMPORT if _NO_CONSTANT.search(text) else FailureKind.COLLECTION
-
-
-def _in_a_test(text: str, project: Project) -> FailureKind:
-    """Return the kind of a test's failure: any exception, unless a gem is missing."""
-    missing = _NOT_LOADED.search(text)
-    if missing is None:
-        return FailureKind.ASSERTION_OR_EXCEPTION
-    return FailureKind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else FailureKind.THIRD_PARTY_IMPORT
-
-
-def steady(text: str) -> str:
-    """Return a message without addresses of objects."""
-    return _ADDRESS.sub("0x", text)
-
-
-def _is_own(name: str, project: Project) -> bool:
-    """Return whether a name is the repository's: any path, or a bare name with a file of its first part below `lib`."""
-    if name.startswith(("/", ".")):
-        return "/gems/" not in name
-    first = name.partition("/")[0]
-    own = (f"lib/{first}/", f"lib/{first}.rb", f"app/{first}/", f"spec/{first}", f"test/{first}")
-    return any(path.startswith(own) for path in project.paths)

@@ -10,14 +10,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, junit
+from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.cases import Case, Report
-from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner
 
 _SPACE = "{http://microsoft.com/schemas/VisualStudio/TeamTest/2010}"
 _RESULTS = "TestResults"
@@ -36,7 +33,7 @@ _MISSING = frozenset({"CS0103", "CS0117", "CS0234", "CS0246", "CS1061", "CS1501"
 _ASSERTED = re.compile(r"^(?:Assert|Shouldly|Expected|Xunit\.Sdk|NUnit\.Framework\.Assert|\s*Expected )")
 
 
-class DotnetRunner:
+class DotnetRunner(Runner):
     """The runner of any command with `dotnet test`."""
 
     name = "dotnet test"
@@ -47,9 +44,9 @@ class DotnetRunner:
         found = any(file.suffix in {".sln", ".slnx"} or _is_test_project(file) for file in names)
         return "dotnet test" if found else None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether `dotnet test` is called, also behind `env`."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of `dotnet` before `test`, also behind `env`."""
+        return next((at for at, word in enumerate(argv[:-1]) if word == "dotnet" and argv[at + 1] == "test"), None)
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is C# or F# in a project named like one of tests, or is named like tests itself."""
@@ -59,10 +56,7 @@ class DotnetRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return the command with its report in the checkout, where `reports` finds it: one for each project."""
-        argv = command_line.split(test_command)
-        at = _position(argv)
-        if at is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call dotnet test.")
+        argv, at = self.split(test_command)
         chosen: tuple[str, ...] = ()
         if call.selection is not None and "--filter" not in argv:
             classes = sorted({PurePosixPath(path).stem for path in call.selection.files})
@@ -75,11 +69,11 @@ class DotnetRunner:
         off = dict.fromkeys(("DOTNET_CLI_TELEMETRY_OPTOUT", "DOTNET_NOLOGO", "DOTNET_SKIP_FIRST_TIME_EXPERIENCE"), "1")
         return {**off, "MSBUILDDISABLENODEREUSE": "1", "UseSharedCompilation": "false"}
 
-    def reports(self, where: Path) -> Sequence[Path]:
+    def reports(self, place: Path) -> Sequence[Path]:
         """Return the TRX files, which have names of their own: the logger cannot write to a pipe."""
-        return sorted(path for path in (where / _RESULTS).glob("*.trx") if path.is_file())
+        return sorted(path for path in (place / _RESULTS).glob("*.trx") if path.is_file())
 
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read one TRX file; its tests have no file but the name of their class."""
         problem = junit.inspected(data)
         if problem:
@@ -96,25 +90,8 @@ class DotnetRunner:
         if reported or code == 0 or not errors:
             return None
         text = "\n".join(error[0] for error in errors)
-        files = call.selection.files if call.selection else filter(self.is_test_file, call.project.paths)
         message = f"error {errors[0][2]}: {errors[0][3]}"
-        return Report(
-            tuple(
-                Case(path, "", path, CaseOutcome.ERROR, message, text[:MESSAGE_LIMIT], errors[0][2])
-                for path in sorted(files)
-            )
-        )
-
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `Tests/SumTests.cs::SumTests::Adds(a: 1)`, and the file."""
-        if case.name == case.file:
-            return case.file, case.file
-        scope = re.split(r"[.+]", case.classname)[-1]
-        return "::".join(part for part in (case.file, scope, stable(case.name)) if part), case.file
-
-    def explain(self, case: Case) -> str:
-        """Return the message, then the stack."""
-        return "\n".join(part for part in (case.message, case.text) if part)
+        return self.lose_files(call, Case("", "", "", CaseOutcome.ERROR, message, text[:MESSAGE_LIMIT], errors[0][2]))
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind by the compiler's codes if something was not built."""
@@ -124,22 +101,9 @@ class DotnetRunner:
             return FailureKind.FIRST_PARTY_IMPORT
         return FailureKind.SYNTAX if re.match(r"CS1\d{3}$", case.error) else FailureKind.COLLECTION
 
-    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """Return whether it reported tests, and its exit code agrees."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
-        return bool(cases) and code == (1 if failed else 0)
-
     def asserted(self, case: Case) -> bool:
         """Return whether the words are those of xUnit, NUnit, MSTest or libraries built on them."""
         return bool(_ASSERTED.match(case.message))
-
-    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Return None: it cannot be tried here which framework a file uses."""
-        return None
-
-
-def _position(argv: Sequence[str]) -> int | None:
-    return next((at for at, word in enumerate(argv[:-1]) if word == "dotnet" and argv[at + 1] == "test"), None)
 
 
 def _is_test_project(file: PurePosixPath) -> bool:
@@ -163,8 +127,9 @@ def _cases(root: ElementTree.Element, project: Project) -> Iterator[Case]:
         message = "" if error is None else error.findtext(f"{_SPACE}Message") or ""
         stack = "" if error is None else error.findtext(f"{_SPACE}StackTrace") or ""
         outcome = _OUTCOMES.get(result.get("outcome", ""), CaseOutcome.SKIPPED)
-        file = _file_of(re.split(r"[.+]", scope)[-1], project)
-        yield Case(name, scope, file, outcome, message[:MESSAGE_LIMIT], stack[-MESSAGE_LIMIT:])
+        simple = re.split(r"[.+]", scope)[-1]
+        file = _file_of(simple, project)
+        yield Case(name, simple, file, outcome, message[:MESSAGE_LIMIT], stack[-MESSAGE_LIMIT:])
 
 
 def _file_of(name: str, project: Project) -> str:

@@ -6,13 +6,13 @@ reporter of the engine's own is put next to the report of one run, for programs 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from worker_agent.tdd.runners import json_lines
 from worker_agent.tdd.runners.cases import Case, Report
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 from worker_agent.tdd.runners.runner import Invocation
@@ -39,14 +39,12 @@ class _Whole(BaseModel):
 
 def read(data: bytes, project: Project, between: str) -> Report:
     """Read one report; `between` joins the names of a test's scopes. Never raises for its content."""
-    if len(data) > REPORT_LIMIT:
-        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
+    whole = json_lines.document(_Whole, data, "that of the engine's reporter")
+    if isinstance(whole, Report):
+        return whole
     try:
-        whole = _Whole.model_validate(json.loads(data.decode("utf-8", "replace")))
         cases = tuple(_case(case, project, between) for case in whole.cases)
-    except ValidationError as error:
-        return Report(problem=f"the test report is not that of the engine's reporter: {error.errors()[0]['msg']}")
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return Report(problem=f"the test report is not JSON: {error}")
     return Report(cases) if whole.ended else Report(problem="the test run did not come to its end")
 
@@ -60,7 +58,7 @@ def _case(case: _Case, project: Project, between: str) -> Case:
     )
 
 
-def laid(call: Invocation, name: str, text: str) -> Path:
+def write_reporter(call: Invocation, name: str, text: str) -> Path:
     """Write a file into the run's own directory, outside the checkout; return its path."""
     path = call.report.parent / name
     path.write_text(text)

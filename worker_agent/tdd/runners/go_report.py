@@ -17,7 +17,7 @@ from worker_agent.tdd.runners import project_text
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.go_packages import Packages, imports, package_name
 from worker_agent.tdd.runners.json_lines import json_object, lines
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
 
@@ -71,8 +71,6 @@ def header(tests: frozenset[str]) -> str:
 
 def read(data: bytes, project: Project) -> Report:
     """Read one stream; never raise for its content."""
-    if len(data) > REPORT_LIMIT:
-        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     if data.count(b"\n") > 10 * ELEMENT_LIMIT:
         return Report(problem=f"the test report has more than {10 * ELEMENT_LIMIT} lines")
     stream = _Stream()

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, go_report
+from worker_agent.tdd.runners import go_report
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 from worker_agent.tdd.syntax.source import Source, parse
 
 _OPTIONS = ("-json", "-count=1", "-vet=off")
@@ -39,8 +38,11 @@ TESTS_LIMIT = 200
 """The most test functions for which `-run` is given; above, the whole packages run."""
 
 
-class GoRunner:
-    """The runner of any command in which `go test` is called."""
+class GoRunner(Runner):
+    """The runner of any command in which `go test` is called.
+
+    An id is like `path/x_test.go::TestName/sub`; the file of a package that was not built is its own id.
+    """
 
     name = "go test"
 
@@ -48,9 +50,14 @@ class GoRunner:
         """Return the command for a module at the root, with tests or not."""
         return "go test ./..." if "go.mod" in paths else None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether `go test` is called, also behind `env`."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of the word `test` of `go test`, also behind `env`."""
+        for index, word in enumerate(argv[:-1]):
+            if PurePosixPath(word).name == "go" and argv[index + 1] == "test":
+                return index + 1
+            if index == 0 and PurePosixPath(word).name != "env":
+                return None
+        return None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `*_test.go` or in `testdata`."""
@@ -59,12 +66,9 @@ class GoRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command` with events and without the cache; all its output goes to `call.report`."""
-        argv = command_line.split(test_command)
-        called = _position(argv)
-        if called is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call go test.")
+        argv, called = self.split(test_command)
         end = next((at for at, word in enumerate(argv) if word in {"-args", "--args"}), len(argv))
-        options, packages = _divided(argv[called + 1 : end])
+        options, packages = _options_and_packages(argv[called + 1 : end])
         functions = _functions(call.selection)
         if call.selection is not None:
             packages = sorted({_package(path) for path in call.selection.files}) or packages
@@ -78,22 +82,13 @@ class GoRunner:
         offline = {"GOPROXY": "off", "GOSUMDB": "off", "GOTOOLCHAIN": "local", "GOTELEMETRY": "off"}
         return offline if call.caches is None else {**offline, "GOCACHE": str(call.caches / "go-build")}
 
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: `command` names the one report."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read the events of `go test -json`, and the compiler's lines between them."""
         return go_report.read(data, project)
 
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `path/x_test.go::TestName/sub`, and the file; an unbuilt package's file is its own id."""
-        return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
-
-    def explain(self, case: Case) -> str:
-        """Return the line that names the error, then the end of the text."""
-        first = case.message or go_report.first_line(case.text)
-        return "\n".join(part for part in (first, case.text) if part)
+    def error_line(self, case: Case) -> str:
+        """Return the line that names the error."""
+        return case.message or go_report.first_line(case.text)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind by the compiler's lines if it was not built; a test that had no turn says nothing."""
@@ -108,7 +103,7 @@ class GoRunner:
 
         Tests whose package ended with 0 before they had run are reported by their own cases.
         """
-        failed = [case for case in cases if case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR}]
+        failed = [case for case in cases if case.failed]
         if code == 0:
             return all(case.message == go_report.NOT_RUN for case in failed)
         return code in {1, 2} and bool(failed)
@@ -119,21 +114,21 @@ class GoRunner:
         return case.outcome is CaseOutcome.FAILED and not crashed and case.message != go_report.IN_SUBTEST
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Return the file with control functions among its own."""
-        return control(path, content, names)
-
-
-def _position(argv: Sequence[str]) -> int | None:
-    """Return the position of the word `test` of `go test`."""
-    for index, word in enumerate(argv[:-1]):
-        if PurePosixPath(word).name == "go" and argv[index + 1] == "test":
-            return index + 1
-        if index == 0 and PurePosixPath(word).name != "env":
+        """Return the file with two passing and two failing control tests; None without `testing`, or with errors."""
+        imported = _TESTING.search(content)
+        if not path.endswith("_test.go") or imported is None or imported[1] == b"_" or parse(path, content) is None:
             return None
-    return None
+        alias = (imported[1] or b"testing").decode()
+        type_ = "T" if alias == "." else f"{alias}.T"
+        joined = "_" if content.count(b"\nfunc Test_") * 2 > content.count(b"\nfunc Test") else ""
+        words = [f"Test{joined}{''.join(part.title() for part in name.split('_'))}" for name in names[:4]]
+        for index, word in enumerate(words):
+            body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
+            content = _insert_function(path, content, f"func {word}(t *{type_}) {{\n{body}\n}}\n\n")
+        return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
 
 
-def _divided(words: Sequence[str]) -> tuple[list[str], list[str]]:
+def _options_and_packages(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the options with their values, without those that are left out, and the packages."""
     options: list[str] = []
     packages: list[str] = []
@@ -143,14 +138,9 @@ def _divided(words: Sequence[str]) -> tuple[list[str], list[str]]:
             packages.append(word)
             continue
         name, has_value, _ = word.lstrip("-").partition("=")
-        whole = [word] if has_value or _SWITCH.fullmatch(name) else [word, *_next(rest)]
+        whole = [word] if has_value or _SWITCH.fullmatch(name) else [word, *islice(rest, 1)]
         options += [] if name.removeprefix("test.") in _LEFT_OUT else whole
     return options, packages
-
-
-def _next(words: Iterator[str]) -> list[str]:
-    found = next(words, None)
-    return [] if found is None else [found]
 
 
 def _functions(selection: Selection | None) -> frozenset[str]:
@@ -179,28 +169,13 @@ _FAILING = (
 )
 
 
-def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Return the file with two passing and two failing control tests; None without `testing`, or with errors."""
-    imported = _TESTING.search(content)
-    if not path.endswith("_test.go") or imported is None or imported[1] == b"_" or parse(path, content) is None:
-        return None
-    alias = (imported[1] or b"testing").decode()
-    type_ = "T" if alias == "." else f"{alias}.T"
-    joined = "_" if content.count(b"\nfunc Test_") * 2 > content.count(b"\nfunc Test") else ""
-    words = [f"Test{joined}{''.join(part.title() for part in name.split('_'))}" for name in names[:4]]
-    for index, word in enumerate(words):
-        body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
-        content = _inserted(path, content, f"func {word}(t *{type_}) {{\n{body}\n}}\n\n")
-    return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
-
-
 def _filled(body: str, name: str) -> str:
     words = name.split("_")
     number = 2 + secrets.randbelow(90)
     return body.format(a=f"{words[0]}Value", b=words[-1], number=number, more=number + 1)
 
 
-def _inserted(path: str, content: bytes, text: str) -> bytes:
+def _insert_function(path: str, content: bytes, text: str) -> bytes:
     """Return the file with a function before one of its top-level functions, or at its end."""
     source = parse(path, content)
     places = [] if source is None else [_start(source, node) for node in source.root.children if _is_function(node)]

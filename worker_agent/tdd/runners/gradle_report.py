@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from worker_agent.tdd.runners import java_build, java_cases
+from worker_agent.tdd.runners import java_build
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.java_sources import JavaSources
 from worker_agent.tdd.runners.json_lines import json_object, lines
@@ -38,7 +38,7 @@ _CRASHED = re.compile(r"finished with non-zero exit value|Test process encounter
 
 def read(data: bytes, project: Project) -> Report:
     """Read one report; never raise for its content."""
-    if len(data) > REPORT_LIMIT or data.count(b"\n") > 10 * ELEMENT_LIMIT:
+    if data.count(b"\n") > 10 * ELEMENT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     told = lines(data)
     events = [event for line in told if (event := json_object(line))]
@@ -56,7 +56,7 @@ def _case(event: dict[str, Any], project: Project, sources: JavaSources) -> Case
     outcome = _OUTCOMES.get(str(event["end"]), CaseOutcome.ERROR)
     message = text.partition("\n")[0][:MESSAGE_LIMIT]
     raw = Case(str(event.get("name")), str(event.get("type")), "", outcome, message, text[:MESSAGE_LIMIT])
-    return java_cases.placed(raw, _module(event, project), sources)
+    return sources.locate(raw, _module(event, project))
 
 
 def _module(event: dict[str, Any], project: Project) -> str:

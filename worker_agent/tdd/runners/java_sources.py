@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners import project_text
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.project import Project
 
 SUFFIXES = (".java", ".kt", ".groovy", ".scala")
@@ -15,6 +17,9 @@ _BUILD_FILES = frozenset({"pom.xml", "build.gradle", "build.gradle.kts"})
 _ROOT = re.compile(r"^(?:.*/)?src/\w+/(?:java|kotlin|groovy|scala)/")
 _TEST_ROOT = re.compile(r"(?:^|/)src/(?:test\w*|\w+Test|it)/")
 _TEST_NAME = re.compile(r"(?:Test\w*|\w*(?:Test|Tests|TestCase|IT|ITCase|Spec))\.(?:java|kt|groovy|scala)")
+_PARAMETERS = re.compile(r"([\w$]+)\s*(?:\([^()]*\)|\{[^{}]*\})(\[.*\])?")
+"""`rows(int, String)[1]`, or with braces as Surefire 2 writes it: the types of parameters are no part of a name."""
+
 _SHARED_SEGMENTS = 2
 """The number of a package's first segments that tell its owner, as in `com.example`."""
 
@@ -78,6 +83,13 @@ class JavaSources:
             ):
                 return True
         return False
+
+    def locate(self, case: Case, module: str) -> Case:
+        """Return a case with its file, its classes by simple names, and its name without types of parameters."""
+        parts = _PARAMETERS.fullmatch(case.name)
+        name = f"{parts[1]}{parts[2] or ''}" if parts else case.name
+        scope = case.classname.rpartition(".")[2].replace("$", "::")
+        return replace(case, name=name or "class", classname=scope, file=self.file_of(case.classname, module))
 
     @cached_property
     def _sources(self) -> tuple[str, ...]:

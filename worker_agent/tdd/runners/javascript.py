@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Collection, Sequence
+from pathlib import PurePosixPath
 
-from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, control_javascript, json_report, package_scripts, project_text
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.report import FailureKind, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 
 _PASS_OPTIONS_ON = frozenset({"npx", "pnpm", "yarn", "bunx", "node", "env", "pnpx"})
 """Programs that run another one with all words after its name."""
@@ -36,10 +35,9 @@ path.
 """
 
 
-class JavaScriptRunner:
+class JavaScriptRunner(Runner):
     """A program that is called by its `name`, which is its package's name too."""
 
-    name: str
     default_command: str
     options: tuple[str, ...] = ()
     style: Style = Style()
@@ -69,9 +67,15 @@ class JavaScriptRunner:
                 return package_scripts.joined((*variables, *called))
         return None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether the program is called by its name, alone or by one that passes its options on."""
-        return self._position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of the program's name: the first word, or after a program that passes options on."""
+        for index, word in enumerate(argv):
+            name = re.sub(r"\.[cm]?js$", "", PurePosixPath(word).name)
+            if name in {self.name, f"_{self.name}"}:
+                return index
+            if not index and name not in _PASS_OPTIONS_ON:
+                return None
+        return None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `*.test.*`, `*.spec.*`, a snapshot, or in a directory of tests."""
@@ -84,10 +88,7 @@ class JavaScriptRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command` with options for a whole, reported run; as in CI, no snapshot is written."""
-        argv = command_line.split(test_command)
-        called = self._position(argv)
-        if called is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call {self.name}.")
+        argv, called = self.split(test_command)
         end = argv.index("--", called) if "--" in argv[called:] else len(argv)
         chosen = self.chosen(call.selection, call.project) if call.selection else ()
         return ("env", "CI=true", *argv[:end], *self.options, *self.reporting(call), *chosen, *argv[end:])
@@ -100,15 +101,7 @@ class JavaScriptRunner:
         """Return the arguments that let only the selected files run."""
         return tuple(sorted(selection.files))
 
-    def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Return no variables."""
-        return {}
-
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: `command` names the one report."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read jest's JSON."""
         return json_report.read(data, project)
 
@@ -118,36 +111,39 @@ class JavaScriptRunner:
             return case.file, case.file
         return "::".join(part for part in (case.file, stable(case.classname), stable(case.name)) if part), case.file
 
-    def explain(self, case: Case) -> str:
-        """Return the line that names the error, then the end of the text."""
-        return "\n".join(part for part in (error_line(case), case.text) if part)
+    def error_line(self, case: Case) -> str:
+        """Return the line that names the error, else the first line with text."""
+        lines = _COLOURS.sub("", case.message or case.text).splitlines()
+        named = next((line.strip() for line in lines if _NAMED.match(line)), "") if case.name == case.file else ""
+        return named or next((line.strip() for line in lines if not _HEADING.match(line)), "")
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind by the error's first lines; imports tell own files from packages."""
-        return kind(case, project)
+        error, line = _COLOURS.sub("", case.message or case.text)[:2000], self.error_line(case)
+        if _TIMEOUT.search(line):
+            return FailureKind.TIMEOUT
+        missing = _missing(error, line)
+        if missing:
+            return FailureKind.FIRST_PARTY_IMPORT if _belongs(missing, project) else FailureKind.THIRD_PARTY_IMPORT
+        if case.name != case.file or case.classname:
+            return FailureKind.ASSERTION_OR_EXCEPTION
+        return _kind_of_file(error)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return whether report and exit code agree; the report is written at the very end."""
         if not cases:
             return code in {0, 1} and "No test" in output_tail
-        return code == (1 if any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases) else 0)
+        return super().complete(code, cases, output_tail)
 
     def asserted(self, case: Case) -> bool:
-        """Return whether it is an AssertionError, or thrown by `expect`."""
-        return asserted(case)
+        """Return whether it is an AssertionError, or thrown by `expect` or a project's own matchers."""
+        frame = _FRAME.search(case.message or case.text)
+        by_type = case.error in {"AssertionError", "ERR_ASSERTION"}
+        return by_type or bool(_ASSERTED.match(self.error_line(case))) or bool(frame and _OF_EXPECT.search(frame[0]))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control tests among its own."""
         return control_javascript.control(path, content, names, self.style)
-
-    def _position(self, argv: Sequence[str]) -> int | None:
-        for index, word in enumerate(argv):
-            name = re.sub(r"\.[cm]?js$", "", PurePosixPath(word).name)
-            if name in {self.name, f"_{self.name}"}:
-                return index
-            if not index and name not in _PASS_OPTIONS_ON:
-                return None
-        return None
 
 
 def _packages(content: bytes | None) -> set[str]:
@@ -213,33 +209,6 @@ _OF_EXPECT = re.compile(
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def error_line(case: Case) -> str:
-    """Return the line that names the error, else the first line with text."""
-    lines = _COLOURS.sub("", case.message or case.text).splitlines()
-    named = next((line.strip() for line in lines if _NAMED.match(line)), "") if case.name == case.file else ""
-    return named or next((line.strip() for line in lines if not _HEADING.match(line)), "")
-
-
-def asserted(case: Case) -> bool:
-    """Return whether it is an AssertionError, or thrown by `expect` or a project's own matchers."""
-    frame = _FRAME.search(case.message or case.text)
-    by_type = case.error in {"AssertionError", "ERR_ASSERTION"}
-    return by_type or bool(_ASSERTED.match(error_line(case))) or bool(frame and _OF_EXPECT.search(frame[0]))
-
-
-def kind(case: Case, project: Project) -> FailureKind:
-    """Return the kind by the error's first lines; a case without a name of its own is a file that did not run."""
-    error, line = _COLOURS.sub("", case.message or case.text)[:2000], error_line(case)
-    if _TIMEOUT.search(line):
-        return FailureKind.TIMEOUT
-    missing = _missing(error, line)
-    if missing:
-        return FailureKind.FIRST_PARTY_IMPORT if _belongs(missing, project) else FailureKind.THIRD_PARTY_IMPORT
-    if case.name != case.file or case.classname:
-        return FailureKind.ASSERTION_OR_EXCEPTION
-    return _of_a_file(error)
-
-
 def _missing(error: str, line: str) -> str:
     """Return the module that was not found, or that lacks an export."""
     export = _NO_EXPORT.search(error)
@@ -252,7 +221,7 @@ def _missing(error: str, line: str) -> str:
     return found[1] if found else ""
 
 
-def _of_a_file(error: str) -> FailureKind:
+def _kind_of_file(error: str) -> FailureKind:
     if _TYPE_SYNTAX.search(error):
         return FailureKind.SYNTAX
     types = _TYPE_MISSING.search(error)
@@ -271,10 +240,10 @@ def _belongs(module: str, project: Project) -> bool:
         return False
     if _OWN.match(module):
         return True
-    return any(module == name or module.startswith(f"{name}/") for name in own_names(project))
+    return any(module == name or module.startswith(f"{name}/") for name in _own_names(project))
 
 
-def own_names(project: Project) -> frozenset[str]:
+def _own_names(project: Project) -> frozenset[str]:
     """Return the names of the repository's packages, and the aliases of its TypeScript configuration."""
     found: set[str] = set()
     for path in project.paths:

@@ -21,7 +21,7 @@ class JestRunner(JavaScriptRunner):
 
     def reporting(self, call: Invocation) -> tuple[str, ...]:
         """Return the report's place; a second reporter hides it, as one process may run the tests as well."""
-        reporter = engine_report.laid(call, "reporter.cjs", _REPORTER)
+        reporter = engine_report.write_reporter(call, "reporter.cjs", _REPORTER)
         return (*super().reporting(call), "--reporters=default", f"--reporters={reporter}")
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from worker_agent.tdd.runners import json_lines
 from worker_agent.tdd.runners.cases import Case, Report
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 
@@ -47,21 +46,12 @@ class _Whole(BaseModel):
 
 def read(data: bytes, project: Project) -> Report:
     """Read one report of a run of the project's tests; never raise for its content."""
-    if len(data) > REPORT_LIMIT:
-        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
-    try:
-        whole = _Whole.model_validate(_loaded(data))
-    except ValidationError as error:
-        return Report(problem=f"the test report is not one of jest or vitest: {error.errors()[0]['msg']}")
-    except (ValueError, RecursionError) as error:
-        return Report(problem=f"the test report is not JSON: {error}")
+    whole = json_lines.document(_Whole, data, "one of jest or vitest")
+    if isinstance(whole, Report):
+        return whole
     if whole.wasInterrupted:
         return Report(problem="the test run was interrupted")
     return Report(tuple(case for file in whole.testResults for case in _cases(file, project.below(file.name))))
-
-
-def _loaded(data: bytes) -> Any:
-    return json.loads(data.decode("utf-8", "replace"))
 
 
 def _cases(file: _File, path: str) -> Iterator[Case]:

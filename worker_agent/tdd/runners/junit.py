@@ -33,8 +33,6 @@ def read(data: bytes, project: Project, several: bool = False) -> Report:
 
     With `several` the data may be more than one document, as libtest writes them.
     """
-    if len(data) > REPORT_LIMIT:
-        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     found: list[Case] = []
     for document in _documents(data) if several else [data]:
         report = _document(document)

@@ -10,10 +10,9 @@ import json
 import re
 from typing import Any
 
-from worker_agent.tdd.runners import java_build, java_cases, junit
+from worker_agent.tdd.runners import java_build, junit
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.java_sources import JavaSources
-from worker_agent.tdd.runners.junit import REPORT_LIMIT
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome
 
@@ -27,8 +26,6 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 def read(data: bytes, project: Project) -> Report:
     """Read one report; never raise for its content."""
-    if len(data) > REPORT_LIMIT:
-        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     log, *files = re.split(rf"^{re.escape(FILE_LINE)}".encode(), data, flags=re.MULTILINE)
     header, _, said = _ANSI.sub("", log.decode("utf-8", "replace")).partition("\n")
     sources = JavaSources(project)
@@ -41,7 +38,7 @@ def read(data: bytes, project: Project) -> Report:
             return report
         module = sources.module_of(path.decode("utf-8", "replace").removeprefix("./"))
         modules.add(module)
-        cases += [java_cases.placed(case, module, sources) for case in report.cases]
+        cases += [sources.locate(case, module) for case in report.cases]
     problem = _problem(said, cases)
     selected = frozenset(map(str, selected_files(header)))
     cases += java_build.not_built(said, project, frozenset(modules), selected)

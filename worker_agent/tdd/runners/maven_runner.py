@@ -9,18 +9,18 @@ import json
 import re
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, gradle_report, java_cases, java_sources, maven_report
+from worker_agent.tdd.runners import gradle_report, java_build, java_sources, maven_report
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.java_sources import JavaSources, class_of
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 from worker_agent.tdd.syntax.source import Source, parse
 
 TESTS_LIMIT = 60
@@ -59,65 +59,81 @@ _GRADLE_SCRIPT = """printf '%s\\n' "$1" >"$0"; printf '%s' "$2" >"$0.gradle"; sh
 cat "$0.log" >"$0"; exit "$(cat "$0.code")"
 """
 
+_TIMEOUT = re.compile(
+    r"(?:[\w.]*TestTimedOutException|[\w.]*TimeoutException: .* timed out after|test timed out after)"
+)
+_ASSERTED = re.compile(
+    r"(?:[\w$]+\.)*\w*(?:Assert\w*|ComparisonFailure|MultipleFailuresError|SpockComparisonFailure)\b"
+)
+_EXCEPTION = re.compile(r"(?:[\w$]+\.)+[\w$]*(?:Exception|Error|Throwable|Failure)\b")
 
-class _JavaRunner:
+
+class _JavaRunner(Runner):
     """The common parts of Maven and Gradle."""
 
-    name: str
     programs: Collection[str]
-
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether the program is called by its name or by its wrapper's, also behind `env`."""
-        return self._position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is below `src/test`, or its class is named like a test."""
         return java_sources.is_test_file(path)
 
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: `command` puts everything into the one report."""
-        return ()
-
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `src/test/java/pkg/XTest.java::XTest::method`, and the file."""
-        return java_cases.identify(case)
+        """Return an id like `src/test/java/pkg/XTest.java::XTest::Inner::method[1]`, and the file."""
+        if case.name == case.file:
+            return case.file, case.file
+        return "::".join((case.file, case.classname, stable(case.name))), case.file
 
-    def explain(self, case: Case) -> str:
-        """Return the line that names the error, then the end of the text."""
-        return java_cases.explain(case)
+    def error_line(self, case: Case) -> str:
+        """Return the line that names the error."""
+        lines = [line.strip() for line in (case.text if case.name != case.file else "").splitlines() if line.strip()]
+        if lines and not lines[0].startswith("at ") and (_EXCEPTION.match(lines[0]) or not case.message):
+            return lines[0]
+        first = case.message.strip().partition("\n")[0]
+        return first or case.text.strip().partition("\n")[0]
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind by the compiler's errors if it was not built."""
-        return java_cases.classify(case, project)
+        if case.name == case.file:
+            return java_build.kind(case.text, project)
+        timed_out = _TIMEOUT.search(self.error_line(case))
+        return FailureKind.TIMEOUT if timed_out else FailureKind.ASSERTION_OR_EXCEPTION
 
     def asserted(self, case: Case) -> bool:
-        """Return whether it is an AssertionError."""
-        return java_cases.asserted(case)
+        """Return whether it is any AssertionError: by the report's own word, unless it names another exception."""
+        if case.outcome is not CaseOutcome.FAILED:
+            return False
+        told = (case.error, case.text.strip(), case.message.strip())
+        named = next(filter(None, map(_EXCEPTION.match, told)), None)
+        return named is None or bool(_ASSERTED.fullmatch(named[0]))
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return True for 0 without failures, or 1 with some."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
-        return code == int(failed)
+        return code == int(any(case.failed for case in cases))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Return the file with control methods among those of the class."""
-        return control(path, content, names)
+        """Return the file with two passing and two failing control methods; None if the class has more than tests."""
+        framework = next((found for found in _FRAMEWORKS if found[0].search(content)), None)
+        if not path.endswith(".java") or framework is None:
+            return None
+        _, annotation, assertions = framework
+        words = [_camel(name, "" if annotation else "test") for name in names[:4]]
+        for index, word in enumerate(words):
+            body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index], assertions)
+            head = f"{annotation}\n" if annotation else ""
+            laid = _insert_method(path, content, f"{head}public void {word}() {{\n{body}}}\n")
+            if laid is None:
+                return None
+            content = laid
+        return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
 
-    def _position(self, argv: Sequence[str]) -> int | None:
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of the program's name or its wrapper's, also behind `env`."""
         for index, word in enumerate(argv):
             if PurePosixPath(word).name in self.programs:
                 return index
             if index == 0 and PurePosixPath(word).name not in {"env", "sh", "bash"}:
                 return None
         return None
-
-    def _split(self, test_command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the words up to the program's name, and those after it."""
-        argv = command_line.split(test_command)
-        called = self._position(argv)
-        if called is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call {self.name}.")
-        return argv[: called + 1], argv[called + 1 :]
 
 
 class MavenRunner(_JavaRunner):
@@ -132,16 +148,12 @@ class MavenRunner(_JavaRunner):
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command`, offline and complete; Maven's log and Surefire's files go to `call.report`."""
-        program, words = self._split(test_command)
-        kept = [word for word in words if word not in _MAVEN_LEFT_OUT]
-        argv = (*program, *kept, *_MAVEN_OPTIONS, *_surefire(call.selection, call.project))
-        return ("/bin/sh", "-c", _MAVEN_SCRIPT, str(call.report), _header(call.selection), *argv)
+        argv, at = self.split(test_command)
+        kept = [word for word in argv[at + 1 :] if word not in _MAVEN_LEFT_OUT]
+        maven = (*argv[: at + 1], *kept, *_MAVEN_OPTIONS, *_surefire(call.selection, call.project))
+        return ("/bin/sh", "-c", _MAVEN_SCRIPT, str(call.report), _header(call.selection), *maven)
 
-    def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Return no variables: the set-up tells the local repository's place."""
-        return {}
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read the log, then Surefire's files."""
         return maven_report.read(data, project)
 
@@ -161,18 +173,18 @@ class GradleRunner(_JavaRunner):
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command`, offline and complete; Gradle writes each test to `call.report`, then its log."""
-        program, words = self._split(test_command)
-        kept = [word for word in words if word not in _GRADLE_LEFT_OUT]
+        argv, at = self.split(test_command)
+        kept = [word for word in argv[at + 1 :] if word not in _GRADLE_LEFT_OUT]
         patterns = json.dumps(list(_patterns(call.selection)))
         script = gradle_report.INIT.replace("REPORT", json.dumps(str(call.report))).replace("PATTERNS", patterns)
-        argv = (*program, *kept, *_GRADLE_OPTIONS)
-        return ("/bin/sh", "-c", _GRADLE_SCRIPT, str(call.report), _header(call.selection), script, *argv)
+        gradle = (*argv[: at + 1], *kept, *_GRADLE_OPTIONS)
+        return ("/bin/sh", "-c", _GRADLE_SCRIPT, str(call.report), _header(call.selection), script, *gradle)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
         """Return the variable for one Gradle directory for all runs of an item."""
         return {} if call.caches is None else {"GRADLE_USER_HOME": str(call.caches / "gradle")}
 
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read Gradle's own lines, then its log."""
         return gradle_report.read(data, project)
 
@@ -242,23 +254,6 @@ _FAILING = (
 )
 
 
-def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Return the file with two passing and two failing control methods; None if the class has more than tests."""
-    framework = next((found for found in _FRAMEWORKS if found[0].search(content)), None)
-    if not path.endswith(".java") or framework is None:
-        return None
-    _, annotation, assertions = framework
-    words = [_camel(name, "" if annotation else "test") for name in names[:4]]
-    for index, word in enumerate(words):
-        body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index], assertions)
-        head = f"{annotation}\n" if annotation else ""
-        laid = _inserted(path, content, f"{head}public void {word}() {{\n{body}}}\n")
-        if laid is None:
-            return None
-        content = laid
-    return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
-
-
 def _camel(name: str, lead: str) -> str:
     first, *rest = name.split("_")
     words = [lead, first.title(), *map(str.title, rest)] if lead else [first, *map(str.title, rest)]
@@ -272,7 +267,7 @@ def _filled(body: str, name: str, assertions: str) -> str:
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 
-def _inserted(path: str, content: bytes, method: str) -> bytes | None:
+def _insert_method(path: str, content: bytes, method: str) -> bytes | None:
     source = parse(path, content)
     body = None if source is None else _class_body(source, PurePosixPath(path).stem)
     if body is None:

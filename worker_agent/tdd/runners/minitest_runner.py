@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_ruby, engine_report
+from worker_agent.tdd.runners import control_ruby, engine_report
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, TestId
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.ruby_runner import RubyRunner, without_addresses
 from worker_agent.tdd.runners.runner import Invocation, Read
 
 _REPORTER = """\
@@ -56,10 +55,15 @@ TracePoint.new(:end) { |point| EngineReport.join(point) if point.self.is_a?(Modu
 """
 
 
-class MinitestRunner:
-    """The runner of a command of rake, rails or ruby that runs tests."""
+class MinitestRunner(RubyRunner):
+    """The runner of a command of rake, rails or ruby that runs tests; minitest itself tells failures from errors.
+
+    An id is like `test/sum_test.rb::SumTest::test_adds`: the reporter leaves out the number that a block gets by its
+    place, as a new one before it would change its name.
+    """
 
     name = "minitest"
+    action = "run minitest"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
         """Return the command for a Rakefile that mentions tests, with test files next to it."""
@@ -68,9 +72,17 @@ class MinitestRunner:
         bundled = "bundle exec " if "Gemfile.lock" in paths else ""
         return f"{bundled}rake test" if rake else None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether `rake test`, `rails test` or `ruby -Itest ...` is called, also by `bundle exec`."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of the program in `rake test`, `rails test` or `ruby -Itest`, also behind `bundle exec`."""
+        for at, word in enumerate(argv[:5]):
+            program, rest = PurePosixPath(word).name, argv[at + 1 :]
+            if program in {"rake", "rails"} and rest[:1] in (("test",), ["test"]):
+                return at
+            if program == "rake" and not rest:
+                return at
+            if program == "ruby" and any("test" in argument for argument in rest):
+                return at
+        return None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `*_test.rb`, `test_*.rb`, or below `test`."""
@@ -78,11 +90,8 @@ class MinitestRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return the command as it is, or with the selected files; the reporter comes by the environment."""
-        argv = command_line.split(test_command)
-        at = _position(argv)
-        if at is None:
-            raise Misconfigured(f"test_command '{test_command}' does not run minitest.")
-        engine_report.laid(call, "minitest_reporter.rb", _REPORTER)
+        argv, at = self.split(test_command)
+        engine_report.write_reporter(call, "minitest_reporter.rb", _REPORTER)
         if call.selection is None:
             return argv
         files = sorted(path for path in call.selection.files if path.endswith(".rb"))
@@ -96,11 +105,7 @@ class MinitestRunner:
         reporter = call.report.parent / "minitest_reporter.rb"
         return {"ENGINE_TEST_REPORT": str(call.report), "RUBYOPT": f"-r{reporter}", "TESTOPTS": "--seed=1", "SEED": "1"}
 
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: the environment names the one report."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output."""
         return engine_report.read(data, project, "::")
 
@@ -109,58 +114,13 @@ class MinitestRunner:
         begun = re.search(r"^.*(?:\w+Error\)|syntax error).*$", output_tail, re.MULTILINE)
         if reported or code == 0 or begun is None:
             return None
-        text = control_ruby.steady(output_tail[begun.start() :])
-        files = call.selection.files if call.selection else filter(_is_named, call.project.paths)
-        return Report(
-            tuple(
-                Case(path, "", path, CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
-                for path in sorted(files)
-                if _is_named(path)
-            )
-        )
-
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `test/sum_test.rb::SumTest::test_adds`, and the file.
-
-        The reporter leaves out the number that a block gets by its place: a new one before it would change its name.
-        """
-        if case.name == case.file:
-            return case.file, case.file
-        return "::".join(part for part in (case.file, case.classname, stable(case.name)) if part), case.file
-
-    def explain(self, case: Case) -> str:
-        """Return the class and message of the error, then the place where it was raised."""
-        return control_ruby.explained(case)
-
-    def classify(self, case: Case, project: Project) -> FailureKind:
-        """Return the kind: own constants, methods and files that are missing, apart from gems."""
-        return control_ruby.kind(case, project)
-
-    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """Return whether the run reported tests, and its exit code agrees."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
-        return bool(cases) and code == (1 if failed else 0)
-
-    def asserted(self, case: Case) -> bool:
-        """Return whether minitest itself calls it a failure."""
-        return case.outcome is CaseOutcome.FAILED
+        text = without_addresses(output_tail[begun.start() :])
+        error = Case("", "", "", CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+        return self.lose_files(call, error, _is_named)
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control methods among those of one of its classes."""
         return control_ruby.minitest(path, content, names) if _is_named(path) else None
-
-
-def _position(argv: Sequence[str]) -> int | None:
-    """Return the position of the program that runs the tests."""
-    for at, word in enumerate(argv[:5]):
-        program, rest = PurePosixPath(word).name, argv[at + 1 :]
-        if program in {"rake", "rails"} and rest[:1] in (("test",), ["test"]):
-            return at
-        if program == "rake" and not rest:
-            return at
-        if program == "ruby" and any(re.search(r"test", argument) for argument in rest):
-            return at
-    return None
 
 
 def _is_named(path: str) -> bool:

@@ -63,7 +63,7 @@ class MochaRunner(JavaScriptRunner):
 
     def reporting(self, call: Invocation) -> tuple[str, ...]:
         """Return the arguments for the reporter, and for its report's place."""
-        reporter = engine_report.laid(call, "reporter.cjs", _REPORTER)
+        reporter = engine_report.write_reporter(call, "reporter.cjs", _REPORTER)
         return ("--reporter", str(reporter), "--reporter-option", f"output={call.report}")
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ class MochaRunner(JavaScriptRunner):
         names = (path if SCRIPT.fullmatch(PurePosixPath(path).suffix) else f"{path}/**" for path in sorted(others))
         return tuple(f"--ignore={name}" for name in names)
 
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output."""
         return engine_report.read(data, project, BETWEEN)
 
@@ -86,18 +86,12 @@ class MochaRunner(JavaScriptRunner):
         if begun is None:
             return None
         text = output_tail[begun.start() :].removeprefix("Exception during run: ")
-        files = call.selection.files if call.selection else filter(self.is_test_file, call.project.paths)
-        return Report(
-            tuple(
-                Case(path, "", path, CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
-                for path in sorted(files)
-                if SCRIPT.fullmatch(PurePosixPath(path).suffix)
-            )
-        )
+        error = Case("", "", "", CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+        return self.lose_files(call, error, lambda path: bool(SCRIPT.fullmatch(PurePosixPath(path).suffix)))
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return whether the exit code is the number of failures, or 1."""
-        failed = sum(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
+        failed = sum(case.failed for case in cases)
         if not cases:
             return code == 1 and _NOTHING in output_tail
         return code == 0 if not failed else code in {1, min(failed, _EXIT_CODE_LIMIT)}

@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, engine_report, package_scripts, project_text
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control_javascript import Style
@@ -71,10 +70,10 @@ class NodeRunner(JavaScriptRunner):
         """Return False: only the script of the package tells it."""
         return False
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether the program comes first, or after a mere starter, with `--test` among its options."""
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of `--test` if the program comes first, or after a mere starter."""
         program = next((word for word in argv if word not in _FIRST and "=" not in word), "")
-        return PurePosixPath(program).name in _PROGRAMS and "--test" in argv
+        return argv.index("--test") if PurePosixPath(program).name in _PROGRAMS and "--test" in argv else None
 
     def called_by(self, script: str) -> str | None:
         """Return the part of a script from the program on."""
@@ -94,20 +93,17 @@ class NodeRunner(JavaScriptRunner):
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return the command with our reporter, and with its patterns expanded as a shell would."""
-        argv = command_line.split(test_command)
-        if not self.runs(argv):
-            raise Misconfigured(f"test_command '{test_command}' does not call node --test.")
-        first = argv.index("--test") + 1
-        options, files = _parted(argv[first:])
+        argv, at = self.split(test_command)
+        options, files = _options_and_files(argv[at + 1 :])
         if call.selection is not None:
             files = sorted(path for path in call.selection.files if SCRIPT.fullmatch(PurePosixPath(path).suffix))
         reporter = f"data:text/javascript,{quote(_REPORTER)}"
         ours = ("--test-reporter", reporter, "--test-reporter-destination", str(call.report))
-        before = (word for word in argv[:first] if not _REPORTS.match(word))
+        before = (word for word in argv[: at + 1] if not _REPORTS.match(word))
         chosen = [found for file in files for found in _expanded(file, call.project.paths)]
         return ("env", "CI=true", *before, *options, *ours, *chosen)
 
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output; a test file that passed without a test ended before it came to them."""
         report = engine_report.read(data, project, BETWEEN)
         silent = [case.file for case in report.cases if _is_silent(case, project)]
@@ -115,8 +111,7 @@ class NodeRunner(JavaScriptRunner):
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return whether the exit code agrees with the report; without a test it is success, or no file was found."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
-        return code == (1 if failed else 0)
+        return code == int(any(case.failed for case in cases))
 
 
 def _is_silent(case: Case, project: Project) -> bool:
@@ -124,7 +119,7 @@ def _is_silent(case: Case, project: Project) -> bool:
     return whole and bool(_IMPORTED.search(project_text.text(project, case.file)))
 
 
-def _parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
+def _options_and_files(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the options, without reporters, and the files."""
     options: list[str] = []
     files: list[str] = []
@@ -144,10 +139,8 @@ def _expanded(pattern: str, paths: Collection[str]) -> Iterator[str]:
     if not re.search(r"[*?\[{]", pattern):
         yield pattern
         return
-    bare = pattern.removeprefix("./")
-    for spelled in _alternatives(bare):
-        found = (path for path in sorted(paths) if _fits(path, spelled))
-        yield from found
+    for spelled in _alternatives(pattern.removeprefix("./")):
+        yield from (path for path in sorted(paths) if _fits(path, spelled))
 
 
 def _alternatives(pattern: str) -> list[str]:

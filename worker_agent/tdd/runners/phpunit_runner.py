@@ -9,20 +9,18 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, junit, project_text
+from worker_agent.tdd.runners import junit, project_text
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 
 _OPTIONS = ("--colors=never", "--order-by=default", "--do-not-cache-result", "--no-coverage")
 NAMES_LIMIT = 200
@@ -43,8 +41,11 @@ _FAILED = frozenset({1, 2})
 _CRASHED = 255
 
 
-class PhpunitRunner:
-    """The runner of any command in which phpunit is called by its name."""
+class PhpunitRunner(Runner):
+    """The runner of any command in which phpunit is called by its name; PHPUnit itself tells failures from errors.
+
+    An id is like `tests/SumTest.php::SumTest::testAdds with data set "one"`.
+    """
 
     name = "phpunit"
 
@@ -54,9 +55,14 @@ class PhpunitRunner:
         configured = not {"phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"}.isdisjoint(paths)
         return ("vendor/bin/phpunit" if composed else "phpunit") if composed or configured else None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether `phpunit`, `vendor/bin/phpunit` or `php phpunit.phar` is called."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of `phpunit`, `vendor/bin/phpunit` or `phpunit.phar`: first, or after a mere starter."""
+        for at, word in enumerate(argv):
+            if re.fullmatch(r"(?:simple-)?phpunit(?:[-.\d]*)(?:\.phar)?", PurePosixPath(word).name):
+                return at
+            if not re.fullmatch(r"env|php[\d.]*|-.*|\w+=.*|\w+", PurePosixPath(word).name):
+                return None
+        return None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `*Test.php`, `*.phpt`, or PHP in a directory of tests."""
@@ -66,23 +72,12 @@ class PhpunitRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command` with the report, in one order, never from a cache."""
-        argv = command_line.split(test_command)
-        at = _position(argv)
-        if at is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call phpunit.")
+        argv, at = self.split(test_command)
         filtered = any(word == "--filter" or word.startswith("--filter=") for word in argv)
         chosen = ("--filter", _filter(call.selection)) if call.selection and not filtered else ()
         return (*argv[: at + 1], "--log-junit", str(call.report), *_OPTIONS, *chosen, *argv[at + 1 :])
 
-    def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Return no variables."""
-        return {}
-
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: `command` names the one report."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read JUnit XML; a test that PHPUnit calls risky proves nothing."""
         report = junit.read(data, project)
         return replace(report, cases=tuple(map(_clear, report.cases)))
@@ -93,29 +88,24 @@ class PhpunitRunner:
         if reported or fatal is None or code not in {2, _CRASHED}:
             return None
         text = output_tail[fatal.start() :]
-        files = call.selection.files if call.selection else filter(self.is_test_file, call.project.paths)
-        return Report(
-            tuple(
-                Case(path, "", path, CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[:MESSAGE_LIMIT])
-                for path in sorted(files)
-                if path.endswith("Test.php")
-            )
-        )
+        error = Case("", "", "", CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[:MESSAGE_LIMIT])
+        return self.lose_files(call, error, lambda path: path.endswith("Test.php"))
 
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `tests/SumTest.php::SumTest::testAdds with data set "one"`, and the file."""
+    def error_line(self, case: Case) -> str:
+        """Return the error as PHP reports it: the first line is the test's name."""
+        lines = [line.strip() for line in (case.message or case.text).splitlines() if line.strip()]
         if case.name == case.file:
-            return case.file, case.file
-        scope = re.split(r"[\\.]", case.classname)[-1]
-        return "::".join(part for part in (case.file, scope, stable(case.name)) if part), case.file
-
-    def explain(self, case: Case) -> str:
-        """Return the line that names the error, then the text."""
-        return "\n".join(part for part in (_error(case), case.text) if part)
+            telling = (
+                line for line in lines if _NO_CLASS.search(line) or _NO_NAME.search(line) or _SYNTAX.search(line)
+            )
+            return next(telling, lines[0] if lines else "")
+        told = [line for line in lines if not line.endswith(f"::{case.name}") and not _PROVIDER.search(line)]
+        told = [line for line in told if not re.match(r"[\w\\]+::\w+(?: with data set .*)?$|Error$", line)]
+        return told[0] if told else ""
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind: own classes, functions and constants that are missing, apart from those of packages."""
-        error = _error(case)
+        error = self.error_line(case)
         missing = _NO_CLASS.search(error)
         if missing:
             return FailureKind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else FailureKind.THIRD_PARTY_IMPORT
@@ -127,30 +117,30 @@ class PhpunitRunner:
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return whether it reported tests, and its exit code agrees; a risky test may cause a failure code."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
-        if failed:
+        if any(case.failed for case in cases):
             return code in _FAILED or (code == _CRASHED and all(case.name == case.file for case in cases))
         doubted = any(_DOUBTED.search(case.error) for case in cases)
         nothing = not cases and "No tests executed" in output_tail
         return (bool(cases) and (code == 0 or (code in _FAILED and doubted))) or (nothing and code in {0, 1})
 
-    def asserted(self, case: Case) -> bool:
-        """Return whether PHPUnit itself calls it a failure."""
-        return case.outcome is CaseOutcome.FAILED
-
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Return the file with control methods among those of one of its classes."""
-        return control(path, content, names)
+        """Return the file with two passing and two failing control methods; None if no class can take them."""
+        from worker_agent.tdd.syntax.source import parse  # grammars are loaded when a file is parsed
 
-
-def _position(argv: Sequence[str]) -> int | None:
-    """Return the position of the program: first, or after a mere starter."""
-    for at, word in enumerate(argv):
-        if re.fullmatch(r"(?:simple-)?phpunit(?:[-.\d]*)(?:\.phar)?", PurePosixPath(word).name):
-            return at
-        if not re.fullmatch(r"env|php[\d.]*|-.*|\w+=.*|\w+", PurePosixPath(word).name):
+        source = parse(path, content) if path.endswith(".php") else None
+        places = [] if source is None else _places(source.root)
+        if not places:
             return None
-    return None
+        words = ["test" + name.title().replace("_", "") for name in names[:4]]
+        laid = [(secrets.choice(places), word, index < 2) for index, word in enumerate(words)]
+        text = content
+        for at, word, passes in sorted(laid, reverse=True):
+            left, right = _values(word, passes)
+            method = (
+                f"public function {word}(): void\n    {{\n        $this->assertSame({right}, {left});\n    }}\n\n    "
+            )
+            text = text[:at] + method.encode() + text[at:]
+        return Control(path, text, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
 
 
 def _filter(selection: Selection) -> str:
@@ -164,23 +154,13 @@ def _filter(selection: Selection) -> str:
 
 def _clear(case: Case) -> Case:
     """Return a case under the name of its test: a failing provider has none, a risky test has not passed."""
+    case = replace(case, classname=re.split(r"[\\.]", case.classname)[-1])
     provider = _PROVIDER.search(case.text)
     if provider:
         return replace(case, classname=provider[1], name=provider[2], outcome=CaseOutcome.ERROR)
     if case.outcome is CaseOutcome.ERROR and _DOUBTED.search(case.error):
         return replace(case, outcome=_PASSED_WITH_DOUBT)
     return case
-
-
-def _error(case: Case) -> str:
-    """Return the error as PHP reports it: the first line is the test's name."""
-    lines = [line.strip() for line in (case.message or case.text).splitlines() if line.strip()]
-    if case.name == case.file:
-        telling = (line for line in lines if _NO_CLASS.search(line) or _NO_NAME.search(line) or _SYNTAX.search(line))
-        return next(telling, lines[0] if lines else "")
-    told = [line for line in lines if not line.endswith(f"::{case.name}") and not _PROVIDER.search(line)]
-    told = [line for line in told if not re.match(r"[\w\\]+::\w+(?: with data set .*)?$|Error$", line)]
-    return told[0] if told else ""
 
 
 def _is_own(name: str, project: Project) -> bool:
@@ -201,24 +181,6 @@ def _namespaces(project: Project) -> set[str]:
 
 _LEFT = ("{number} + 1", "strlen('{a}') + {rest}", "count(['{a}', '{b}']) + {less}")
 _NEEDS = frozenset({"setup", "setupbeforeclass", "__construct", "teardown"})
-
-
-def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Return the file with two passing and two failing control methods; None if no class can take them."""
-    from worker_agent.tdd.syntax.source import parse  # grammars are loaded when a file is parsed
-
-    source = parse(path, content) if path.endswith(".php") else None
-    places = [] if source is None else _places(source.root)
-    if not places:
-        return None
-    words = ["test" + name.title().replace("_", "") for name in names[:4]]
-    laid = [(secrets.choice(places), word, index < 2) for index, word in enumerate(words)]
-    text = content
-    for at, word, passes in sorted(laid, reverse=True):
-        left, right = _values(word, passes)
-        method = f"public function {word}(): void\n    {{\n        $this->assertSame({right}, {left});\n    }}\n\n    "
-        text = text[:at] + method.encode() + text[at:]
-    return Control(path, text, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
 
 
 def _places(root: Node) -> list[int]:

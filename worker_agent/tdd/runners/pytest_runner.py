@@ -13,18 +13,17 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_python, junit, unittest_runner
+from worker_agent.tdd.runners import control_python, junit, unittest_runner
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.covering_paths import other_paths
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 
 DEFAULT_COMMAND = "python -m pytest -q"
 """`python -m` puts the repository's root on the import path, as most projects expect."""
@@ -62,12 +61,12 @@ _TEST_FILE = re.compile(r"test_.*\.py|.*_tests?\.py|tests\.py|conftest\.py")
 _MENTIONS = (("pyproject.toml", b"pytest"), ("setup.cfg", b"tool:pytest"), ("tox.ini", b"[pytest]"))
 
 
-@dataclass(frozen=True, slots=True)
-class PytestRunner:
+@dataclass(frozen=True)
+class PytestRunner(Runner):
     """The runner of any command with pytest; `patterns` are names of test files besides the usual ones."""
 
     patterns: tuple[str, ...] = ()
-    name: str = "pytest"
+    name = "pytest"
 
     def of(self, argv: Sequence[str], read: Read) -> PytestRunner:
         """Return the runner for one command in one repository, whose configuration may name other test files."""
@@ -83,9 +82,15 @@ class PytestRunner:
         )
         return DEFAULT_COMMAND if found else None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether pytest is called by its own name: `pytest`, `python -m pytest`, `uv run pytest`."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of pytest's own name: in `pytest`, `python -m pytest`, `uv run pytest`."""
+        if PurePosixPath(argv[0]).name in _TASK_RUNNERS:
+            return None
+        for index, word in enumerate(argv):
+            is_value = index > 0 and argv[index - 1] in _TAKES_A_NAME
+            if PurePosixPath(word).name in {"pytest", "py.test"} and not is_value:
+                return index
+        return None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `test_*.py`, `*_test.py`, `tests.py`, `conftest.py`, or configured as one."""
@@ -94,23 +99,12 @@ class PytestRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command` with the options that make the run comparable and reported to `call.report`."""
-        argv = command_line.split(test_command)
-        called = _position(argv)
-        if called is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call pytest.")
+        argv, called = self.split(test_command)
         end = argv.index("--", called) if "--" in argv[called:] else len(argv)
         chosen = options(argv, call.selection, call.project.paths)
         return (*argv[:end], f"--junitxml={call.report}", *_OPTIONS, *chosen, *argv[end:])
 
-    def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Return no variables."""
-        return {}
-
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: `command` names the one report."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read JUnit XML."""
         return junit.read(data, project)
 
@@ -128,13 +122,19 @@ class PytestRunner:
         scopes = classes.strip(".").split(".") if found else [case.classname]
         return "::".join([case.file, *(scope for scope in scopes if scope), stable(case.name)]), case.file
 
-    def explain(self, case: Case) -> str:
-        """Return the line that names the error, then the end of the traceback."""
-        return "\n".join(part for part in (_error(case), case.text) if part)
+    def error_line(self, case: Case) -> str:
+        """Return the error as one line: for a failure from the message, for an error from the text."""
+        if case.outcome is CaseOutcome.FAILED:
+            return (case.message or case.text).strip().split("\n")[0]
+        fixture = re.search(rf"^E +(.*(?:{_NO_FIXTURE.pattern}).*)$", case.text, re.MULTILINE)
+        if fixture and case.message.startswith(("failed on setup", "test setup failure")):
+            return fixture[1]
+        errors = [line for line in _ERROR_LINE.findall(case.text) if re.match(r"[\w.]+(?:: |$)", line)]
+        return errors[-1] if errors else (case.text or case.message).strip().split("\n")[0]
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind by the last error line alone: tests print anything, also the texts of other errors."""
-        error = _error(case)
+        error = self.error_line(case)
         if case.message.startswith("failed on teardown") or _NOT_THE_TEST.match(error):
             return FailureKind.OTHER
         if _NO_FIXTURE.search(error):
@@ -148,7 +148,7 @@ class PytestRunner:
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return whether the run is complete: `pytest.exit(returncode=0)` ends one early and leaves a nameless case."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
+        failed = any(case.failed for case in cases)
         agree = code == 0 if cases and not failed else code == 1 if failed else code in {0, NO_TESTS}
         covered_too_little = code == 1 and bool(_COVERAGE.search(output_tail))
         whole = all(case.name for case in cases) and not _STOPPED.search(output_tail)
@@ -156,7 +156,7 @@ class PytestRunner:
 
     def asserted(self, case: Case) -> bool:
         """Return whether it is any AssertionError, or comes from `pytest.fail` and functions built on it."""
-        return unittest_runner.asserted(_error(case))
+        return unittest_runner.asserted(self.error_line(case))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control functions among its own."""
@@ -166,26 +166,6 @@ class PytestRunner:
 def _matches(file: PurePosixPath, pattern: str) -> bool:
     """Return whether a file matches as in pytest: a pattern without a slash is compared with the name alone."""
     return fnmatchcase(str(file) if "/" in pattern else file.name, f"*{pattern}" if "/" in pattern else pattern)
-
-
-def _position(argv: Sequence[str]) -> int | None:
-    if PurePosixPath(argv[0]).name in _TASK_RUNNERS:
-        return None
-    for index, word in enumerate(argv):
-        if PurePosixPath(word).name in {"pytest", "py.test"} and (not index or argv[index - 1] not in _TAKES_A_NAME):
-            return index
-    return None
-
-
-def _error(case: Case) -> str:
-    """Return the error as one line: for a failure from the message, for an error from the text."""
-    if case.outcome is CaseOutcome.FAILED:
-        return (case.message or case.text).strip().split("\n")[0]
-    fixture = re.search(rf"^E +(.*(?:{_NO_FIXTURE.pattern}).*)$", case.text, re.MULTILINE)
-    if fixture and case.message.startswith(("failed on setup", "test setup failure")):
-        return fixture[1]
-    errors = [line for line in _ERROR_LINE.findall(case.text) if re.match(r"[\w.]+(?:: |$)", line)]
-    return errors[-1] if errors else (case.text or case.message).strip().split("\n")[0]
 
 
 _NAME = re.compile(r"(?!(?:and|or|not)$)[A-Za-z_]\w*")
@@ -204,13 +184,10 @@ def options(argv: Sequence[str], selection: Selection | None, paths: Collection[
     """
     if selection is None:
         return ()
-    ignored = (f"--ignore={path}" for path in sorted(_ignored(selection.files, paths)))
+    others = other_paths(selection.files, paths, lambda file: file.suffix in _COLLECTED and file.name != "conftest.py")
+    ignored = (f"--ignore={path}" for path in sorted(others))
     chooses = any(word == "--keyword" or re.match(r"-k|--keyword=", word) for word in argv)
     return (*ignored, *(() if chooses else _by_name(selection)))
-
-
-def _ignored(files: Collection[str], paths: Collection[str]) -> frozenset[str]:
-    return other_paths(files, paths, lambda file: file.suffix in _COLLECTED and file.name != "conftest.py")
 
 
 def _by_name(selection: Selection) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -12,11 +12,10 @@ from pathlib import Path, PurePosixPath
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit
 from worker_agent.tdd.runners.cases import Case, Report
-from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner
 
 _NOT_RUN = 126
 """The first exit code that means: not found, not executable, or ended by a signal."""
@@ -28,12 +27,12 @@ _KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRunner:
+@dataclass(frozen=True)
+class ReportRunner(Runner):
     """Runs the command as it is and reads the files that match `test_report`, a glob in the checkout."""
 
     test_report: str
-    name: str = "JUnit report"
+    name = "JUnit report"
 
     def __post_init__(self) -> None:
         if not self.test_report or self.test_report.startswith("/"):
@@ -43,9 +42,9 @@ class ReportRunner:
         """Return None always: the command cannot be guessed."""
         return None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return True: any command will do."""
-        return True
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return 0: any command will do."""
+        return 0
 
     def is_test_file(self, path: str) -> bool:
         """Return False: only `test_files` in the configuration, or a directory for tests, tells test files."""
@@ -55,22 +54,18 @@ class ReportRunner:
         """Return the command without any addition."""
         return command_line.split(test_command)
 
-    def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Return no variables."""
-        return {}
-
-    def reports(self, where: Path) -> Sequence[Path]:
+    def reports(self, place: Path) -> Sequence[Path]:
         """Return the files that match, without those that a link leads out of the checkout.
 
         Empty if tests have left a tree that cannot be searched, as directories deeper than a path can be.
         """
-        root = where.resolve()
+        root = place.resolve()
         with suppress(OSError, RuntimeError, ValueError):
-            found = sorted(where.glob(self.test_report))
+            found = sorted(place.glob(self.test_report))
             return tuple(path for path in found if path.is_file() and path.resolve().is_relative_to(root))
         return ()
 
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read JUnit XML, one document or several; a case without a file has the one that is named like its class."""
         report = junit.read(data, project, several=True)
         files = _Files(project.paths)
@@ -80,10 +75,6 @@ class ReportRunner:
     def identify(self, case: Case) -> tuple[TestId, str]:
         """Return an id like `file::classname::name`, as far as the report has them, and the file."""
         return "::".join(part for part in (case.file, stable(case.classname), stable(case.name)) if part), case.file
-
-    def explain(self, case: Case) -> str:
-        """Return the message, then the end of the text."""
-        return "\n".join(part for part in (case.message, case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind by the type of the error and its first line; if neither tells it, it may be any."""
@@ -98,16 +89,12 @@ class ReportRunner:
 
         Some commands end with success in spite of failures, others with the number of failures, which may be large.
         """
-        failed = sum(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
+        failed = sum(case.failed for case in cases)
         return bool(cases) and (code == 0 or (failed > 0 and (0 < code < _NOT_RUN or code == failed)))
 
     def asserted(self, case: Case) -> bool:
         """Return JUnit's own distinction: a failure is the test's, an error is any other."""
         return case.outcome is CaseOutcome.FAILED or bool(_ASSERTION.search(case.error))
-
-    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Return None: it is unknown how the command finds its tests."""
-        return None
 
 
 class _Files:

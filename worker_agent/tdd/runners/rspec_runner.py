@@ -5,20 +5,19 @@ A file that cannot be loaded ends the whole run: the report then has no example,
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_ruby
+from worker_agent.tdd.runners import control_ruby, json_lines
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, stable
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, TestId
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, TestId
+from worker_agent.tdd.runners.ruby_runner import RubyRunner, without_addresses
 from worker_agent.tdd.runners.runner import Invocation, Read
 
 _OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED, "pending": CaseOutcome.SKIPPED}
@@ -61,7 +60,7 @@ class _Whole(BaseModel):
     summary: _Summary
 
 
-class RspecRunner:
+class RspecRunner(RubyRunner):
     """The runner of any command in which rspec is called by its name."""
 
     name = "rspec"
@@ -72,9 +71,9 @@ class RspecRunner:
         bundled = b"rspec" in (read("Gemfile") or b"") or "Gemfile.lock" in paths
         return ("bundle exec rspec" if bundled else "rspec") if found else None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether `rspec`, `bundle exec rspec` or `bin/rspec` is called."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of `rspec`, `bin/rspec` or the `rspec` of `bundle exec rspec`."""
+        return next((at for at, word in enumerate(argv[:5]) if PurePosixPath(word).name == "rspec"), None)
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `*_spec.rb`, `.rspec`, or below `spec`."""
@@ -83,10 +82,7 @@ class RspecRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command` with the report, in one order, never stopped at the first failure."""
-        argv = command_line.split(test_command)
-        at = _position(argv)
-        if at is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call rspec.")
+        argv, at = self.split(test_command)
         ours = ("--format", "json", "--out", str(call.report), "--no-fail-fast", "--no-color", "--order", "defined")
         exits = ("--failure-exit-code", str(_FAILED))
         if call.selection is None:
@@ -99,20 +95,11 @@ class RspecRunner:
         """Return the variable that leaves out the account's own options."""
         return {"SPEC_OPTS": ""}
 
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: `command` names the one report."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read RSpec's JSON; files that were not loaded are in its messages."""
-        if len(data) > REPORT_LIMIT:
-            return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
-        try:
-            whole = _Whole.model_validate(json.loads(data.decode("utf-8", "replace")))
-        except ValidationError as error:
-            return Report(problem=f"the test report is not RSpec's: {error.errors()[0]['msg']}")
-        except (ValueError, RecursionError) as error:
-            return Report(problem=f"the test report is not JSON: {error}")
+        whole = json_lines.document(_Whole, data, "RSpec's")
+        if isinstance(whole, Report):
+            return whole
         if any(example.status not in _OUTCOMES for example in whole.examples):
             return Report(problem="the test run ended before its last example")
         examples = tuple(_case(example, project) for example in whole.examples)
@@ -132,18 +119,9 @@ class RspecRunner:
         """Return an id like `spec/sum_spec.rb::Sum adds two numbers`, and the file."""
         return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
 
-    def explain(self, case: Case) -> str:
-        """Return the class and message of the error, then the place where it was raised."""
-        return control_ruby.explained(case)
-
-    def classify(self, case: Case, project: Project) -> FailureKind:
-        """Return the kind: own constants, methods and files that are missing, apart from gems."""
-        return control_ruby.kind(case, project)
-
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return whether it reported examples, and its exit code agrees."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
-        return code == (_FAILED if failed else 0)
+        return code == (_FAILED if any(case.failed for case in cases) else 0)
 
     def asserted(self, case: Case) -> bool:
         """Return whether an expectation was not met."""
@@ -154,13 +132,9 @@ class RspecRunner:
         return control_ruby.rspec(path, content, names) if path.endswith("_spec.rb") else None
 
 
-def _position(argv: Sequence[str]) -> int | None:
-    return next((at for at, word in enumerate(argv[:5]) if PurePosixPath(word).name == "rspec"), None)
-
-
 def _case(example: _Example, project: Project) -> Case:
     error = example.exception or _Exception.model_validate({})
-    message = control_ruby.steady(error.message or "").strip()
+    message = without_addresses(error.message or "").strip()
     text = "\n".join([message, *(error.backtrace or ())[:50]])
     outcome = _OUTCOMES[example.status or ""]
     file, name = project.below(example.id.partition("[")[0] or example.file_path), example.full_description
@@ -171,7 +145,7 @@ def _not_loaded(whole: _Whole, project: Project) -> Iterator[Case]:
     for message in whole.messages if whole.summary.errors_outside_of_examples_count else ():
         found = _LOADING.search(message)
         if found:
-            path, text = project.below(found[1]), control_ruby.steady(message)
+            path, text = project.below(found[1]), without_addresses(message)
             named = re.search(r"^(\w+(?:::\w+)*(?:Error|Exception)):\s*\n\s*(.*)$", text, re.MULTILINE)
             first = f"{named[1]}: {named[2]}\n" if named else ""
             yield Case(

@@ -27,7 +27,7 @@ from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
 from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestResult, TestRun
 from worker_agent.tdd.runners.report_pipe import ReportPipe, report_pipe
-from worker_agent.tdd.runners.runner import Invocation, Runner, Selection, ToldByOutput
+from worker_agent.tdd.runners.runner import Invocation, Runner, Selection
 from worker_agent.tdd.setup.installed import NOTHING, Installed
 from worker_agent.tdd.setup.setup_step import Export, SetUp
 
@@ -274,7 +274,7 @@ def _unreported(
     runner: Runner, reports: Collection[Report], ended: _Ended, tail: str, call: Invocation
 ) -> list[Report]:
     """Return the results of a finished run that only its output tells."""
-    if not isinstance(runner, ToldByOutput) or ended.code is None or ended.limit is not None:
+    if ended.code is None or ended.limit is not None:
         return []
     found = runner.unreported([case for report in reports for case in report.cases], ended.code, tail, call)
     return [] if found is None else [found]

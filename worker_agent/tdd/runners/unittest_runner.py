@@ -9,16 +9,14 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_python, engine_report
+from worker_agent.tdd.runners import control_python, engine_report
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 
 _REPORTER = """\
 import json, os, sys, traceback, unittest
@@ -122,18 +120,19 @@ _NO_TESTS = 5
 """The exit code of a run without tests, from Python 3.12 on."""
 
 
-class UnittestRunner:
-    """The runner of any command with `-m unittest`."""
+class UnittestRunner(Runner):
+    """The runner of any command with `-m unittest`; an id is like `tests/test_a.py::TestClass::test_name`."""
 
     name = "unittest"
+    action = "call python -m unittest"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
         """Return None always: pytest runs such tests too, and nothing tells that a project does without it."""
         return None
 
-    def runs(self, argv: Sequence[str]) -> bool:
-        """Return whether `python -m unittest` is called, also behind `uv run` and `coverage run`."""
-        return _position(argv) is not None
+    def position(self, argv: Sequence[str]) -> int | None:
+        """Return the index of `-m` in `python -m unittest`, also behind `uv run` and `coverage run`."""
+        return next((at for at in range(len(argv) - 1) if argv[at] == "-m" and argv[at + 1] == "unittest"), None)
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `test*.py` or `*_test.py`."""
@@ -141,40 +140,26 @@ class UnittestRunner:
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return the command with our reporter in place of `-m unittest`, and the same arguments."""
-        argv = command_line.split(test_command)
-        at = _position(argv)
-        if at is None:
-            raise Misconfigured(f"test_command '{test_command}' does not call python -m unittest.")
-        reporter = engine_report.laid(call, "unittest_reporter.py", _REPORTER)
+        argv, at = self.split(test_command)
+        reporter = engine_report.write_reporter(call, "unittest_reporter.py", _REPORTER)
         wanted = _wanted(call.selection) if call.selection else None
         return (*argv[:at], str(reporter), str(call.report), json.dumps(wanted), *argv[at + 2 :])
 
-    def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Return no variables."""
-        return {}
-
-    def reports(self, where: Path) -> Sequence[Path]:
-        """Return no files: `command` names the one report."""
-        return ()
-
-    def read(self, data: bytes, project: Project) -> Report:
+    def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output; a module that could not be loaded is reported as its file."""
         report = engine_report.read(data, project, "::")
         return replace(report, cases=tuple(_located(case, project.paths) for case in report.cases))
 
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `tests/test_a.py::TestClass::test_name`, and the file."""
-        if case.name == case.file:
-            return case.file, case.file
-        return "::".join(part for part in (case.file, case.classname, stable(case.name)) if part), case.file
-
-    def explain(self, case: Case) -> str:
-        """Return the line that names the error, then the end of the traceback."""
-        return "\n".join(part for part in (_error(case), case.text) if part)
+    def error_line(self, case: Case) -> str:
+        """Return the line that names the error: for a module that could not be loaded the traceback's last one."""
+        lines = [line.strip() for line in (case.message or case.text).splitlines() if line.strip()]
+        if case.name != case.file:
+            return lines[0] if lines else ""
+        return next((line for line in reversed(lines) if re.match(r"[A-Za-z_.]+(?:Error|Exception)\b", line)), "")
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind of failure, by the same rules as for pytest."""
-        error = _error(case)
+        error = self.error_line(case)
         missing = missing_import(error, project.modules)
         if missing or case.name != case.file:
             return missing or FailureKind.ASSERTION_OR_EXCEPTION
@@ -182,12 +167,11 @@ class UnittestRunner:
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return whether report and exit code agree; the report is written at the end of the run."""
-        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
-        return code == 1 if failed else code == 0 or (code == _NO_TESTS and not cases)
+        return code == 1 if any(case.failed for case in cases) else code == 0 or (code == _NO_TESTS and not cases)
 
     def asserted(self, case: Case) -> bool:
         """Return whether unittest itself calls it a failure."""
-        return case.outcome is CaseOutcome.FAILED or asserted(_error(case))
+        return case.outcome is CaseOutcome.FAILED or asserted(self.error_line(case))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control methods in its classes."""
@@ -197,17 +181,9 @@ class UnittestRunner:
 def _wanted(selection: Selection) -> Mapping[str, Sequence[str]]:
     """Return files, and names of methods, empty for all: one with the same name in another class may run too."""
     named = all("::" in test for test in selection.tests)
-    names = {_method(test) for test in selection.tests} if named else ()
+    methods = (test.rpartition("::")[2].partition("/")[0].partition("[")[0] for test in selection.tests)
+    names = set(methods) if named else ()
     return {"files": sorted(selection.files), "names": sorted(names)}
-
-
-def _method(test: TestId) -> str:
-    return test.rpartition("::")[2].partition("/")[0].partition("[")[0]
-
-
-def _position(argv: Sequence[str]) -> int | None:
-    """Return the position of `-m unittest`."""
-    return next((at for at in range(len(argv) - 1) if argv[at] == "-m" and argv[at + 1] == "unittest"), None)
 
 
 def _located(case: Case, paths: Collection[str]) -> Case:
@@ -218,14 +194,6 @@ def _located(case: Case, paths: Collection[str]) -> Case:
     found = sorted(path for path in paths if path == ending or path.endswith(f"/{ending}"))
     file = found[0] if found else ending
     return replace(case, name=file, classname="", file=file, outcome=CaseOutcome.ERROR)
-
-
-def _error(case: Case) -> str:
-    """Return the line that names the error: for a module that could not be loaded the traceback's last one."""
-    lines = [line.strip() for line in (case.message or case.text).splitlines() if line.strip()]
-    if case.name != case.file:
-        return lines[0] if lines else ""
-    return next((line for line in reversed(lines) if re.match(r"[A-Za-z_.]+(?:Error|Exception)\b", line)), "")
 
 
 _NO_MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
