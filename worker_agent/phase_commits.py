@@ -36,7 +36,7 @@ from shared.workflow import Stage
 from worker_agent import comments
 from worker_agent.branch.history import History
 from worker_agent.patch_check import policy_of, vetted
-from worker_agent.tdd.proof.suites import RUNNER_FILES
+from worker_agent.tdd.runners.runner import RUNNER_FILES
 
 log = structlog.get_logger()
 

@@ -11,26 +11,6 @@ from worker_agent.tdd.runners.runner import Read
 if TYPE_CHECKING:  # an agent that waits does not load the runners
     from worker_agent.tdd.runners.registry import Suite
 
-RUNNER_FILES = [
-    "pyproject.toml",
-    "setup.cfg",
-    "tox.ini",
-    "pytest.ini",
-    "package.json",
-    "go.mod",
-    "Cargo.toml",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "composer.json",
-    "phpunit.xml",
-    "phpunit.xml.dist",
-    "Gemfile",
-    "Rakefile",
-    ".rspec",
-]
-"""The files, in any directory, by which a test runner is detected, besides paths."""
-
 
 def chosen_suites(policies: Sequence[SuitePolicy], paths: Collection[str], read: Read) -> tuple[Suite, ...]:
     """Return the suites to run; raise `Misconfigured` with the sentence for the person if one cannot be run."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from worker_agent.tdd.runners import project_text, rust_doctests
+from worker_agent.tdd.runners import rust_doctests
 from worker_agent.tdd.runners.cargo_script import DOCTESTS
 from worker_agent.tdd.runners.cargo_targets import Manifests, files_of, has_tests, module_file
 from worker_agent.tdd.runners.cases import Case, Report
@@ -136,7 +136,7 @@ def _not_built(stream: Stream, project: Project) -> Iterator[Case]:
             continue
         root, text = project.below(target.source), _shortened(texts)
         named = {project.below(place) for place in _PLACE.findall(text)}
-        tested = {path for path in named & project.paths if has_tests(project_text.text(project, path))}
+        tested = {path for path in named & project.paths if has_tests(project.text(path))}
         for file in sorted({*files_of(root, project), *tested} - seen):
             seen.add(file)
             yield Case(file, "", file, CaseOutcome.ERROR, "", text)
@@ -153,13 +153,9 @@ def _never_begun(stream: Stream, project: Project) -> set[str]:
     wanted = set(manifests.packages) if stream.header.get("every") else {"" if at == "." else at for at in ran}
     roots = {root for package in wanted & set(manifests.packages) for root in manifests.roots(package)}
     selected = set(stream.header.get("selected") or roots)
-    broken = {project.below(target.source) for target in _failed(stream)}
-    tested = {root for root in roots - built - broken if has_tests(project_text.text(project, root))}
+    broken = {project.below(target.source) for target, texts in stream.errors.items() if texts}
+    tested = {root for root in roots - built - broken if has_tests(project.text(root))}
     return tested & selected
-
-
-def _failed(stream: Stream) -> list[CargoTarget]:
-    return [target for target, texts in stream.errors.items() if texts]
 
 
 def _shortened(texts: list[str]) -> str:

@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from worker_agent.tdd.runners import project_text
-from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.project import Project, directory_name
 
 _MANIFEST = "Cargo.toml"
 _HAS_TESTS = re.compile(r"#\[(?:[\w:]*test\b|cfg\((?:all\()?test\b|rstest|test_case|case\b|should_panic)|proptest!|```")
@@ -32,9 +31,9 @@ class Manifests:
         for path in sorted(self._project.paths):
             name = PurePosixPath(path)
             if name.name == _MANIFEST and "target" not in name.parts:
-                manifest = _loaded(project_text.text(self._project, path))
+                manifest = _loaded(self._project.text(path))
                 if isinstance(manifest.get("package"), dict):
-                    found["" if str(name.parent) == "." else str(name.parent)] = manifest
+                    found[directory_name(name.parent)] = manifest
         return found
 
     @cached_property
@@ -53,7 +52,7 @@ class Manifests:
         """Return whether code of the repository declares a type or trait of this name."""
         declared = re.compile(rf"\b(?:struct|enum|union|trait|type) {re.escape(name)}\b")
         sources = [path for path in sorted(self._project.paths) if path.endswith(".rs")][:SOURCES_LIMIT]
-        return any(declared.search(project_text.text(self._project, path)) for path in sources)
+        return any(declared.search(self._project.text(path)) for path in sources)
 
     @property
     def without_harness(self) -> frozenset[str]:
@@ -70,8 +69,7 @@ class Manifests:
     def package_of(self, path: str) -> str | None:
         """Return the directory of the package that a file belongs to."""
         for parent in PurePosixPath(path).parents:
-            directory = "" if str(parent) == "." else str(parent)
-            if directory in self.packages:
+            if (directory := directory_name(parent)) in self.packages:
                 return directory
         return None
 
@@ -125,7 +123,7 @@ def files_of(root: str, project: Project) -> list[str]:
     place, name = str(PurePosixPath(root).parent), PurePosixPath(root).name
     lead = f"{place}/" if place != "." else ""
     if "tests" in PurePosixPath(root).parts and name != "main.rs":
-        text = project_text.text(project, root)
+        text = project.text(root)
         modules = re.findall(r"^\s*(?:pub )?mod (\w+);", text, re.MULTILINE)
         below = (f"{lead}{module}{end}" for module in modules for end in (".rs", "/mod.rs"))
         candidates = [path for path in below if path in project.paths]
@@ -133,7 +131,7 @@ def files_of(root: str, project: Project) -> list[str]:
     else:
         own = (p for p in project.paths if p.startswith(lead) and p.endswith(".rs"))
         candidates = [p for p in own if not p.startswith(f"{lead}bin/") and (lead or p.count("/") == 0)]
-    tested = {path for path in candidates if path.endswith(".rs") and has_tests(project_text.text(project, path))}
+    tested = {path for path in candidates if path.endswith(".rs") and has_tests(project.text(path))}
     return sorted({root} | tested)
 
 

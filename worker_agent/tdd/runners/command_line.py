@@ -7,8 +7,16 @@ import shlex
 
 from shared.errors import Misconfigured
 
-_OPERATOR = re.compile(r"[();<>|&]+")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+OPERATOR = re.compile(r"[();<>|&]+")
+ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+def shell_words(text: str) -> tuple[str, ...]:
+    """Return the words and operators of a line of shell; raise `ValueError` for an unclosed quote."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    return tuple(lexer)
 
 
 def split(command: str, key: str = "test_command") -> tuple[str, ...]:
@@ -16,18 +24,15 @@ def split(command: str, key: str = "test_command") -> tuple[str, ...]:
 
     Raises `Misconfigured` if it is empty, has an unclosed quote or needs a shell.
     """
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
     try:
-        argv = tuple(lexer)
+        argv = shell_words(command)
     except ValueError as error:
         raise Misconfigured(f"{key} '{command}' cannot be read: {error}.") from error
     if not argv:
         raise Misconfigured(f"{key} is empty.")
-    operator = next((word for word in argv if _OPERATOR.fullmatch(word)), None)
+    operator = next((word for word in argv if OPERATOR.fullmatch(word)), None)
     if operator is not None:
         raise Misconfigured(
             f"{key} '{command}' uses '{operator}', but it is run without a shell: put it into a script."
         )
-    return ("env", *argv) if _ASSIGNMENT.match(argv[0]) else argv
+    return ("env", *argv) if ASSIGNMENT.match(argv[0]) else argv

@@ -6,16 +6,11 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
 from shared.errors import Misconfigured
+from worker_agent.tdd.runners.project import directory_name
 from worker_agent.tdd.runners.registry import Choice, Suite, choose
-from worker_agent.tdd.runners.runner import Read
+from worker_agent.tdd.runners.runner import RUNNER_FILES, Read
 
-PROJECT_FILES = frozenset(
-    {
-        *("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "package.json", "go.mod", "Cargo.toml"),
-        *("pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "phpunit.xml", "phpunit.xml.dist"),
-        *("Gemfile", "Rakefile", ".rspec"),
-    }
-)
+PROJECT_FILES = RUNNER_FILES | {"setup.py"}
 """Files that mark a directory as a project."""
 
 _NOT_PROJECTS = frozenset(
@@ -53,7 +48,7 @@ def _directories(paths: Collection[str]) -> list[str]:
         file = PurePosixPath(path)
         near = len(file.parts) <= _DEPTH + 1 and _NOT_PROJECTS.isdisjoint(file.parts[:-1])
         if near and file.name in PROJECT_FILES:
-            found.add("" if str(file.parent) == "." else str(file.parent))
+            found.add(directory_name(file.parent))
     return sorted(found)
 
 

@@ -7,8 +7,7 @@ from collections import defaultdict
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners import project_text
-from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.project import Project, directory_name
 
 _MODULE = re.compile(r'^\s*module\s+"?([^\s"]+)"?', re.MULTILINE)
 _FUNCTION = re.compile(r"^func ((?:Test|Example|Fuzz)\w*)\s*\(", re.MULTILINE)
@@ -33,9 +32,9 @@ class Packages:
         for path in sorted(self._project.paths):
             name = PurePosixPath(path)
             if name.name == "go.mod" and "vendor" not in name.parts and "testdata" not in name.parts:
-                module = _MODULE.search(project_text.text(self._project, path))
+                module = _MODULE.search(self._project.text(path))
                 if module:
-                    found.setdefault(module[1], _plain(str(name.parent)))
+                    found.setdefault(module[1], directory_name(name.parent))
         return dict(sorted(found.items(), key=lambda entry: -len(entry[0])))
 
     def is_own(self, package: str) -> bool:
@@ -44,7 +43,7 @@ class Packages:
 
     def every(self) -> set[str]:
         """Return the import paths of all directories with Go files, by the outermost module."""
-        places = {_plain(str(PurePosixPath(path).parent)) for path in self._project.paths if path.endswith(".go")}
+        places = {directory_name(PurePosixPath(path).parent) for path in self._project.paths if path.endswith(".go")}
         return {_joined(module, place) for place in places for module in list(self.modules)[-1:]}
 
     def directory(self, package: str) -> str:
@@ -61,7 +60,7 @@ class Packages:
 
     def functions(self, file: str) -> tuple[str, ...]:
         """Return the test functions, examples and fuzz targets that a file declares."""
-        return tuple(_FUNCTION.findall(project_text.text(self._project, file)))
+        return tuple(_FUNCTION.findall(self._project.text(file)))
 
     def declared(self, package: str) -> dict[str, str]:
         """Map each test function of one package to its file."""
@@ -82,7 +81,7 @@ class Packages:
         found: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self._project.paths):
             if path.endswith("_test.go"):
-                found[_plain(str(PurePosixPath(path).parent))].append(path)
+                found[directory_name(PurePosixPath(path).parent)].append(path)
         return {place: tuple(sorted(files, key=_is_foreign)) for place, files in found.items()}
 
 
@@ -104,10 +103,6 @@ def package_name(path: str) -> str:
 
 def _is_foreign(path: str) -> bool:
     return bool(_FOREIGN_SYSTEM.search(PurePosixPath(path).name))
-
-
-def _plain(directory: str) -> str:
-    return "" if directory == "." else directory
 
 
 def _joined(directory: str, below: str) -> str:

@@ -13,13 +13,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from worker_agent.tdd.runners import project_text
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.go_packages import Packages, imports, package_name
 from worker_agent.tdd.runners.json_lines import json_object, lines
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, worst
 
 IN_SUBTEST = "a subtest failed"
 """The message of a test that failed only because one of its subtests did."""
@@ -248,9 +247,7 @@ def first_line(text: str) -> str:
 def kind(text: str, project: Project) -> FailureKind:
     """Return the reason why a package was not built: the worst kind of its lines."""
     packages = Packages(project)
-    found = {_kind(error, project, packages) for error in _errors(text)}
-    order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
-    return next((worst for worst in order if worst in found), FailureKind.COLLECTION)
+    return worst({_kind(error, project, packages) for error in _errors(text)})
 
 
 def _errors(text: str) -> list[_Error]:
@@ -287,7 +284,7 @@ class _Origin:
     def __init__(self, error: _Error, project: Project, packages: Packages) -> None:
         self._error = error
         self._packages = packages
-        self._source = project_text.text(project, project.below(error.file))
+        self._source = project.text(project.below(error.file))
         self._imports = imports(self._source)
 
     def kind(self, named: dict[str, str | None]) -> FailureKind:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.java_sources import JavaSources, is_test_file
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, worst
 
 _MAVEN = re.compile(r"^\[ERROR\] (?P<file>/\S.*?\.(?:java|kt|groovy|scala)):\[(?P<line>\d+)(?:,\d+)?\] (?P<said>.*)$")
 _GRADLE = re.compile(r"^(?::[^/\s]*)?(?P<file>/\S.*?\.(?:java|groovy|scala)):(?P<line>\d+): error: (?P<said>.*)$")
@@ -95,9 +95,7 @@ def kind(text: str, project: Project) -> FailureKind:
     """Return the reason why sources were not compiled: the worst kind of their errors."""
     sources = JavaSources(project)
     said = re.split(r"^\S+\.\w+:\d+: ", text, flags=re.MULTILINE)[1:]
-    found = {_kind(error, sources) for error in said}
-    order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
-    return next((worst for worst in order if worst in found), FailureKind.COLLECTION)
+    return worst({_kind(error, sources) for error in said})
 
 
 def _kind(error: str, sources: JavaSources) -> FailureKind:

@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners import project_text
 from worker_agent.tdd.runners.cases import Case
-from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.project import Project, directory_name
 
 SUFFIXES = (".java", ".kt", ".groovy", ".scala")
 _BUILD_FILES = frozenset({"pom.xml", "build.gradle", "build.gradle.kts"})
@@ -44,11 +43,11 @@ class JavaSources:
     def modules(self) -> frozenset[str]:
         """The directories with a build file; empty for the root."""
         files = (PurePosixPath(path) for path in self._project.paths)
-        return frozenset(_plain(file.parent) for file in files if file.name in _BUILD_FILES)
+        return frozenset(directory_name(file.parent) for file in files if file.name in _BUILD_FILES)
 
     def module_of(self, path: str) -> str:
         """Return the innermost module that a file belongs to."""
-        parents = (_plain(parent) for parent in PurePosixPath(path).parents)
+        parents = (directory_name(parent) for parent in PurePosixPath(path).parents)
         return next((parent for parent in parents if parent in self.modules), "")
 
     def test_files(self, module: str) -> tuple[str, ...]:
@@ -107,10 +106,6 @@ class JavaSources:
         for path in self._sources:
             within = class_of(path).rpartition(".")[0]
             if (not package or within == package or path.endswith(f"/{simple}.kt")) and declared.search(
-                project_text.text(self._project, path)
+                self._project.text(path)
             ):
                 yield path
-
-
-def _plain(directory: PurePosixPath) -> str:
-    return "" if str(directory) == "." else str(directory)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners import command_line, control_javascript, json_report, package_scripts, project_text
+from worker_agent.tdd.runners import command_line, control_javascript, json_report, package_scripts
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.control_javascript import Style
@@ -250,7 +250,7 @@ def _own_names(project: Project) -> frozenset[str]:
         name = path.rpartition("/")[2]
         if path.count("/") > _DEPTH or name not in {"package.json", "tsconfig.json", "tsconfig.base.json"}:
             continue
-        text = project_text.text(project, path)
+        text = project.text(path)
         found |= {_package_name(text)} if name == "package.json" else set(_ALIAS.findall(_paths(text)))
     return frozenset(found - {""})
 

@@ -12,7 +12,6 @@ from pathlib import PurePosixPath
 from worker_agent.tdd.runners import engine_report
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control_javascript import Style
-from worker_agent.tdd.runners.covering_paths import other_paths
 from worker_agent.tdd.runners.javascript import NO_ARGUMENTS, SCRIPT, JavaScriptRunner
 from worker_agent.tdd.runners.json_report import BETWEEN
 from worker_agent.tdd.runners.project import Project
@@ -68,7 +67,7 @@ class MochaRunner(JavaScriptRunner):
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
         """Return arguments that ignore the other files: mocha would add named ones to those of its configuration."""
-        others = other_paths(selection.files, project.paths, lambda file: bool(SCRIPT.fullmatch(file.suffix)))
+        others = selection.others(project.paths, lambda file: bool(SCRIPT.fullmatch(file.suffix)))
         names = (path if SCRIPT.fullmatch(PurePosixPath(path).suffix) else f"{path}/**" for path in sorted(others))
         return tuple(f"--ignore={name}" for name in names)
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from worker_agent.tdd.runners import command_line, engine_report, package_scripts, project_text
+from worker_agent.tdd.runners import command_line, engine_report, package_scripts
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.javascript import SCRIPT, JavaScriptRunner
@@ -116,7 +116,7 @@ class NodeRunner(JavaScriptRunner):
 
 def _is_silent(case: Case, project: Project) -> bool:
     whole = case.name == case.file and not case.classname and case.outcome is CaseOutcome.PASSED
-    return whole and bool(_IMPORTED.search(project_text.text(project, case.file)))
+    return whole and bool(_IMPORTED.search(project.text(case.file)))
 
 
 def _options_and_files(words: Sequence[str]) -> tuple[list[str], list[str]]:

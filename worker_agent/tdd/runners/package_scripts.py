@@ -6,18 +6,17 @@ Scripts that run before or after it (`pretest`) are left out: builds belong into
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+
+from worker_agent.tdd.runners.command_line import ASSIGNMENT, OPERATOR, shell_words
 
 _MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RUN = frozenset({"run", "run-script", "rum", "urn"})
 _TEST = frozenset({"test", "t", "tst"})
 _SEVERAL = frozenset({"npm-run-all", "run-s", "run-p", "npm-run-all2"})
 _ENVIRONMENT = frozenset({"cross-env", "cross-env-shell", "env"})
-_OPERATOR = re.compile(r"[();<>|&]+")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _NESTED = 6
 """The most levels of scripts calling each other that are followed."""
 
@@ -30,7 +29,7 @@ def commands(argv: Sequence[str], package: bytes | None) -> tuple[str, ...]:
 
 def joined(words: Sequence[str]) -> str:
     """Return the command as it would be written; variables before it are kept."""
-    count = next((index for index, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words))
+    count = next((index for index, word in enumerate(words) if not ASSIGNMENT.match(word)), len(words))
     variables = (f"{name}={shlex.quote(value)}" for name, _, value in (word.partition("=") for word in words[:count]))
     return " ".join((*variables, shlex.join(words[count:])))
 
@@ -47,7 +46,7 @@ def _called(argv: Sequence[str], scripts: Mapping[str, str], depth: int) -> Iter
 
 def _names(argv: Sequence[str], scripts: Mapping[str, str]) -> list[tuple[str, Sequence[str]]]:
     """Return the scripts that a call runs, each with its arguments."""
-    words = _bare([word for word in argv if not _ASSIGNMENT.match(word)])
+    words = _bare([word for word in argv if not ASSIGNMENT.match(word)])
     if not words:
         return []
     program, rest = PurePosixPath(words[0]).name, words[1:]
@@ -71,26 +70,24 @@ def _names(argv: Sequence[str], scripts: Mapping[str, str]) -> list[tuple[str, S
 
 def _parts(script: str) -> list[list[str]]:
     """Return the commands of a line of shell, without redirections."""
-    lexer = shlex.shlex(script, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    found: list[list[str]] = [[]]
     try:
-        for word in lexer:
-            if _OPERATOR.fullmatch(word):
-                found.append([])
-            else:
-                found[-1].append(word)
+        words = shell_words(script)
     except ValueError:
         return []
+    found: list[list[str]] = [[]]
+    for word in words:
+        if OPERATOR.fullmatch(word):
+            found.append([])
+        else:
+            found[-1].append(word)
     return [part for part in found if part]
 
 
 def _bare(words: Sequence[str]) -> list[str]:
     """Return a command without the program that only sets variables for it."""
     rest, variables = list(words), []
-    while rest and (_ASSIGNMENT.match(rest[0]) or PurePosixPath(rest[0]).name in _ENVIRONMENT):
-        if _ASSIGNMENT.match(rest[0]):
+    while rest and (ASSIGNMENT.match(rest[0]) or PurePosixPath(rest[0]).name in _ENVIRONMENT):
+        if ASSIGNMENT.match(rest[0]):
             variables.append(rest[0])
         rest = rest[1:]
     return [*variables, *rest]

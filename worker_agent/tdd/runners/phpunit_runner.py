@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners import junit, project_text
+from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
@@ -171,7 +171,7 @@ def _is_own(name: str, project: Project) -> bool:
 
 def _namespaces(project: Project) -> set[str]:
     try:
-        composer = json.loads(project_text.text(project, "composer.json") or "{}")
+        composer = json.loads(project.text("composer.json") or "{}")
         return {
             prefix for part in ("autoload", "autoload-dev") for prefix in (composer.get(part) or {}).get("psr-4") or ()
         }

@@ -5,9 +5,14 @@ Also the module names that belong to the repository: test-first begins with a mi
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+SIZE_LIMIT = 2 * 2**20
+"""The most bytes of one file that are read; larger ones are generated or data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,25 @@ class Project:
             if path.is_relative_to(root):
                 return path.relative_to(root).as_posix()
         return name
+
+    def text(self, path: str) -> str:
+        """Return the beginning of a file of the checkout; empty if it does not exist, or is no regular file.
+
+        Tests have run there: no link is followed, no pipe waited for, sizes are capped.
+        """
+        try:
+            descriptor = os.open(self.root / path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        except (OSError, ValueError):
+            return ""
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return ""
+            return file.read(SIZE_LIMIT).decode("utf-8", "replace")
+
+
+def directory_name(directory: PurePosixPath) -> str:
+    """Return a directory of a repository as text; empty for the root."""
+    return "" if directory == PurePosixPath() else str(directory)
 
 
 SOURCE_DIRECTORIES = ("src", "lib", "python")

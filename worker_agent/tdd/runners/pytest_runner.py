@@ -19,7 +19,6 @@ from typing import Any
 from worker_agent.tdd.runners import control_python, junit, unittest_runner
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.covering_paths import other_paths
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
@@ -184,7 +183,7 @@ def options(argv: Sequence[str], selection: Selection | None, paths: Collection[
     """
     if selection is None:
         return ()
-    others = other_paths(selection.files, paths, lambda file: file.suffix in _COLLECTED and file.name != "conftest.py")
+    others = selection.others(paths, lambda file: file.suffix in _COLLECTED and file.name != "conftest.py")
     ignored = (f"--ignore={path}" for path in sorted(others))
     chooses = any(word == "--keyword" or re.match(r"-k|--keyword=", word) for word in argv)
     return (*ignored, *(() if chooses else _by_name(selection)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -47,6 +47,12 @@ ACCEPTED = frozenset(
     {FailureKind.ASSERTION_OR_EXCEPTION, FailureKind.FIRST_PARTY_IMPORT, FailureKind.ENDLESS, FailureKind.LIMIT}
 )
 """The reasons for which a new test may be red."""
+
+
+def worst(kinds: Collection[FailureKind]) -> FailureKind:
+    """Return the kind of a unit that was not built because of several errors: the one that stands in the way most."""
+    order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
+    return next((kind for kind in order if kind in kinds), FailureKind.COLLECTION)
 
 
 @dataclass(frozen=True, slots=True)

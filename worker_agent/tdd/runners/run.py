@@ -244,20 +244,16 @@ class _Ended:
 @asynccontextmanager
 async def _room(scratch: Path) -> AsyncIterator[Path]:
     """Create a directory for one run, and remove it afterwards with all files that the tests put there."""
-    room = _new_room(scratch)
+    room = _create_room(scratch)
     try:
         yield room
     finally:
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(_remove, room)
+            await to_thread.run_sync(directories.remove, room)
 
 
-def _new_room(scratch: Path) -> Path:
+def _create_room(scratch: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="run-", dir=scratch.resolve()))
-
-
-def _remove(room: Path) -> None:
-    directories.remove(room)
 
 
 def _withheld(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line
@@ -18,6 +18,15 @@ from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 Read = Callable[[str], bytes | None]
 """A function that returns the content of a path of the repository, or None if there is none."""
 
+RUNNER_FILES = frozenset(
+    {
+        *("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", "package.json", "go.mod", "Cargo.toml", "pom.xml"),
+        *("build.gradle", "build.gradle.kts", "composer.json", "phpunit.xml", "phpunit.xml.dist"),
+        *("Gemfile", "Rakefile", ".rspec"),
+    }
+)
+"""The files, in any directory, by which a test runner is detected, besides paths."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -28,6 +37,16 @@ class Selection:
 
     files: frozenset[str]
     tests: frozenset[TestId] = frozenset()
+
+    def others(self, paths: Collection[str], counts: Callable[[PurePosixPath], bool]) -> frozenset[str]:
+        """Return all counted paths except the selected files; directories as a whole if no selected file is below."""
+        needed = {str(parent) for file in self.files for parent in PurePosixPath(file).parents} | {"."}
+        found: set[str] = set()
+        for path in paths:
+            file = PurePosixPath(path)
+            if path not in self.files and counts(file):
+                found.add(next((str(p) for p in reversed(file.parents) if str(p) not in needed), path))
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from worker_agent.tdd.runners.report import FailureKind
+from worker_agent.tdd.runners.report import FailureKind, worst
 
 _ERROR = re.compile(r"^error(?:\[(E\d+)\])?: (.+)$", re.MULTILINE)
 _ABOUT_OTHERS = re.compile(r"aborting due to |could not compile|Couldn't compile|test failed|doctest failed")
@@ -20,34 +20,9 @@ _SHAPE = frozenset({"E0061", "E0107", "E0308", "E0277", "E0599", "E0027", "E0026
 
 _OWN_MISSING = frozenset(
     {
-        "E0425",
-        "E0412",
-        "E0422",
-        "E0423",
-        "E0405",
-        "E0560",
-        "E0609",
-        "E0610",
-        "E0616",
-        "E0603",
-        "E0624",
-        "E0531",
-        "E0532",
-    }
-    | {
-        "E0407",
-        "E0437",
-        "E0438",
-        "E0046",
-        "E0063",
-        "E0583",
-        "E0451",
-        "E0433",
-        "E0432",
-        "E0574",
-        "E0573",
-        "E0576",
-        "E0408",
+        *("E0425", "E0412", "E0422", "E0423", "E0405", "E0560", "E0609", "E0610", "E0616"),
+        *("E0603", "E0624", "E0531", "E0532", "E0407", "E0437", "E0438", "E0046", "E0063"),
+        *("E0583", "E0451", "E0433", "E0432", "E0574", "E0573", "E0576", "E0408"),
     }
 )
 """A missing or private name; the first segment of its path, where it is shown, tells its owner."""
@@ -92,9 +67,7 @@ class Own:
 
 def kind(text: str, own: Own) -> FailureKind:
     """Return the reason why a target was not built: the worst kind of its errors."""
-    found = {_kind(*error, own) for error in _errors(text)}
-    order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
-    return next((worst for worst in order if worst in found), FailureKind.COLLECTION)
+    return worst({_kind(*error, own) for error in _errors(text)})
 
 
 def _errors(text: str) -> list[tuple[str, str]]:

@@ -12,7 +12,6 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners import project_text
 from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
@@ -53,7 +52,7 @@ def _file(result: re.Match[str], project: Project) -> str:
     if file in project.paths:
         return file
     for path in sorted(path for path in project.paths if path.endswith(f"/{file}")):
-        lines = project_text.text(project, path).splitlines()
+        lines = project.text(path).splitlines()
         if line <= len(lines) and "```" in lines[line - 1]:
             return path
     return file
@@ -84,7 +83,7 @@ def is_in_test(place: str, line: int, test_file: str, project: Project) -> bool:
     if "tests" in PurePosixPath(place).parts:
         return True
     path = place if place in project.paths else test_file if test_file.endswith(f"/{place}") else ""
-    return any(first <= line <= last for first, last in ranges(project_text.text(project, path))) if path else False
+    return any(first <= line <= last for first, last in ranges(project.text(path))) if path else False
 
 
 @lru_cache(maxsize=64)
