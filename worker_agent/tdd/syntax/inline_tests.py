@@ -43,16 +43,20 @@ def with_tests_of(base: Source | None, head: Source) -> bytes | None:
 
 def _rust(source: Source) -> Iterator[Range]:
     """Yield the ranges of items of the file with such an attribute, the attributes included."""
-    attributes: list[Node] = []
-    for node in source.root.named_children:
-        if node.type == "attribute_item":
-            attributes.append(node)
-            continue
-        if "comment" in node.type:
-            continue
+    for node, attributes in rust_items(source.root):
         if any(_is_test(source.text(attribute)) for attribute in attributes):
             yield attributes[0].start_byte, node.end_byte
-        attributes = []
+
+
+def rust_items(block: Node) -> Iterator[tuple[Node, list[Node]]]:
+    """Yield each item of a Rust file or module, with the attributes above it."""
+    attributes: list[Node] = []
+    for node in block.named_children:
+        if node.type == "attribute_item":
+            attributes.append(node)
+        elif "comment" not in node.type:
+            yield node, attributes
+            attributes = []
 
 
 def _is_test(attribute: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from worker_agent.tdd.syntax.source import Language
 
@@ -48,16 +48,7 @@ _JAVASCRIPT = NodeTypes(
     floats=words("number"),
     ignored=words("import_statement import_attribute"),
 )
-_TYPESCRIPT = NodeTypes(
-    functions=_JAVASCRIPT.functions,
-    closures=_JAVASCRIPT.closures,
-    classes=_JAVASCRIPT.classes,
-    strings=_JAVASCRIPT.strings,
-    integers=_JAVASCRIPT.integers,
-    floats=_JAVASCRIPT.floats,
-    ignored=_JAVASCRIPT.ignored | _TYPESCRIPT_TYPES,
-    unread=_TYPESCRIPT_TYPES,
-)
+_TYPESCRIPT = replace(_JAVASCRIPT, ignored=_JAVASCRIPT.ignored | _TYPESCRIPT_TYPES, unread=_TYPESCRIPT_TYPES)
 
 NODE_TYPES: dict[Language, NodeTypes] = {
     Language.PYTHON: NodeTypes(

@@ -7,20 +7,13 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from worker_agent.tdd.syntax.source import Language, Source, walk
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Language, Source
 from worker_agent.tdd.syntax.units_found import child
 
-_CALLS = frozenset(
-    [
-        "call",
-        "call_expression",
-        "method_invocation",
-        "member_call_expression",
-        "scoped_call_expression",
-        "function_call_expression",
-        "invocation_expression",
-        "macro_invocation",
-    ]
+_CALLS = words(
+    "call call_expression method_invocation member_call_expression scoped_call_expression function_call_expression"
+    " invocation_expression macro_invocation"
 )
 
 _PYTHON = re.compile(
@@ -97,23 +90,18 @@ def callee(source: Source, call: Node) -> str:
 
 def _chain(source: Source, node: Node) -> str:
     """Return the first call or name of a chain of members: `expect` of `expect(x).to.be.true`."""
-    words: list[str] = []
+    names: list[str] = []
     found: Node | None = node
     while found is not None:
         if found.type == "call_expression":
             found = child(found, "function")
         elif found.type == "member_expression":
-            words.append(source.text(property_) if (property_ := child(found, "property")) is not None else "")
+            names.append(source.text(property_) if (property_ := child(found, "property")) is not None else "")
             found = child(found, "object")
         elif found.type in {"non_null_expression", "parenthesized_expression", "await_expression"}:
-            return ".".join(reversed(words))
+            return ".".join(reversed(names))
         else:
-            words.append(source.text(found) if found.type in {"identifier", "this"} else "")
+            names.append(source.text(found) if found.type in {"identifier", "this"} else "")
             break
-    words.reverse()
-    return "should" if "should" in words[1:] else ".".join(words)
-
-
-def calls_in(node: Node) -> Iterator[Node]:
-    """Yield every call within a node."""
-    return (found for found in walk(node) if found.type in _CALLS)
+    names.reverse()
+    return "should" if "should" in names[1:] else ".".join(names)

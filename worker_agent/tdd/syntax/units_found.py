@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tree_sitter import Node
 
@@ -49,7 +49,6 @@ class FoundTest:
     tables: tuple[Node, ...] = ()
     skipped: str = ""
     dynamic: str = ""
-    bases: tuple[str, ...] = field(default=())
 
 
 def child(node: Node | None, name: str) -> Node | None:

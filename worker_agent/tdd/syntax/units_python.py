@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import Case, FoundTest, arguments, child, field_text, statements
 from worker_agent.tdd.syntax.units_meaning import digest
@@ -21,17 +22,8 @@ _CLASS_SETUP = re.compile(
     r"|asyncTearDown",
 )
 _PARAMETRIZE = re.compile(r"(?:.*\.)?parametri[sz]e(?:d\.expand)?$|(?:.*\.)?expand$")
-_COMPOUND = frozenset(
-    [
-        "if_statement",
-        "try_statement",
-        "with_statement",
-        "else_clause",
-        "elif_clause",
-        "except_clause",
-        "finally_clause",
-        "block",
-    ]
+_COMPOUND = words(
+    "if_statement try_statement with_statement else_clause elif_clause except_clause finally_clause block"
 )
 
 _DEPTH = 8

@@ -9,82 +9,31 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.inline_tests import test_ranges
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, Source, walk
 from worker_agent.tdd.syntax.units_checks import checks_in
 from worker_agent.tdd.syntax.units_found import child, field_text, inside, statements
 from worker_agent.tdd.syntax.units_meaning import digest, hashed
 
-_FUNCTIONS = frozenset(
-    [
-        "function_definition",
-        "function_declaration",
-        "generator_function_declaration",
-        "method_declaration",
-        "function_item",
-        "method",
-        "singleton_method",
-        "method_definition",
-        "macro_definition",
-        "local_function_statement",
-        "constructor_declaration",
-    ]
+_FUNCTIONS = words(
+    "function_definition function_declaration generator_function_declaration method_declaration function_item"
+    " method singleton_method method_definition macro_definition local_function_statement constructor_declaration"
 )
-_VALUES = frozenset(
-    [
-        "assignment",
-        "variable_declarator",
-        "const_spec",
-        "var_spec",
-        "const_item",
-        "static_item",
-        "const_element",
-        "property_element",
-        "property_declaration",
-        "type_alias_declaration",
-        "public_field_definition",
-    ]
+_VALUES = words(
+    "assignment variable_declarator const_spec var_spec const_item static_item const_element property_element"
+    " property_declaration type_alias_declaration public_field_definition"
 )
-_TYPES = frozenset(
-    [
-        "class_definition",
-        "class_declaration",
-        "class",
-        "struct_item",
-        "enum_item",
-        "type_spec",
-        "interface_declaration",
-        "record_declaration",
-        "struct_declaration",
-        "trait_declaration",
-        "enum_declaration",
-        "module",
-        "trait_item",
-        "impl_item",
-    ]
+_TYPES = words(
+    "class_definition class_declaration class struct_item enum_item type_spec interface_declaration"
+    " record_declaration struct_declaration trait_declaration enum_declaration module trait_item impl_item"
 )
-_IMPORTS = frozenset(
-    [
-        "import_statement",
-        "import_from_statement",
-        "import_spec",
-        "use_declaration",
-        "import_declaration",
-        "namespace_use_declaration",
-        "using_directive",
-    ]
+_IMPORTS = words(
+    "import_statement import_from_statement import_spec use_declaration import_declaration"
+    " namespace_use_declaration using_directive"
 )
-_NAMES = frozenset(
-    [
-        "identifier",
-        "constant",
-        "type_identifier",
-        "name",
-        "shorthand_property_identifier",
-        "simple_symbol",
-        "variable_name",
-        "field_identifier",
-        "property_identifier",
-    ]
+_NAMES = words(
+    "identifier constant type_identifier name shorthand_property_identifier simple_symbol variable_name"
+    " field_identifier property_identifier"
 )
 _FLAT = frozenset({Language.GO, Language.RUST, Language.JAVA, Language.PHP, Language.RUBY, Language.CSHARP})
 """Languages whose calls do not name the member's object, or whose objects are not distinguished here."""

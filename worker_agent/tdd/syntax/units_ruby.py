@@ -8,27 +8,12 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, statements
 
 _GROUPS = frozenset(["describe", "context", "feature", "xdescribe", "xcontext", "fdescribe", "fcontext"])
-_EXAMPLES = frozenset(
-    [
-        "it",
-        "specify",
-        "example",
-        "scenario",
-        "xit",
-        "xspecify",
-        "xexample",
-        "fit",
-        "fspecify",
-        "fexample",
-        "pending",
-        "skip",
-        "its",
-    ]
-)
+_EXAMPLES = words("it specify example scenario xit xspecify xexample fit fspecify fexample pending skip its")
 _HOOKS = frozenset(["before", "after", "around", "setup", "teardown", "let!", "subject", "subject!", "include_context"])
 _TEST_CLASS = re.compile(r"Test\b|TestCase\b|Spec\b")
 

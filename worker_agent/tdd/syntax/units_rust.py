@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from worker_agent.tdd.syntax.inline_tests import rust_items
 from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text
 
@@ -19,19 +20,12 @@ def found_in(source: Source) -> Iterator[FoundTest]:
 
 
 def _tests(source: Source, block: Node, modules: tuple[str, ...]) -> Iterator[FoundTest]:
-    attributes: list[Node] = []
-    for node in block.named_children:
-        if node.type == "attribute_item":
-            attributes.append(node)
-            continue
-        if "comment" in node.type:
-            continue
+    for node, attributes in rust_items(block):
         body = child(node, "body")
         if node.type == "mod_item" and body is not None:
             yield from _tests(source, body, (*modules, field_text(source, node, "name")))
         elif node.type == "function_item" and any(_TEST.match(_name(source, found)) for found in attributes):
             yield _test(source, node, attributes, modules)
-        attributes = []
 
 
 def _name(source: Source, attribute: Node) -> str:
