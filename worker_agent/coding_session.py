@@ -38,8 +38,7 @@ from worker_agent.tdd.proof.base_run_cache import BaseRuns
 from worker_agent.tdd.proof.change import load
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
 from worker_agent.tdd.proof.layout import Layout
-from worker_agent.tdd.proof.pinned_files import pinned
-from worker_agent.tdd.proof.subject import Run
+from worker_agent.tdd.proof.subject import Run, pinned_by
 from worker_agent.tdd.proof.suites import chosen_suites
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.runners.run import TestBench
@@ -368,8 +367,7 @@ class CodingSession:
     async def _pinned(self, work: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
         """Return the pinned versions of files that control the run: a tree cannot choose them itself."""
         change = await load(work.space, since, tree, Layout(work.suites, work.rules.code.test_files), ())
-        allowed = (*work.specification.files, *work.specification.may_change)
-        return pinned(change.old, change.new, [suite.choice.test_command for suite in work.suites], allowed)
+        return pinned_by(change, work.specification)
 
     def _execution(self, work: WorkContext) -> Execution:
         return Execution(self.bench_of(work), work.suites, work.space, work.specification.files)

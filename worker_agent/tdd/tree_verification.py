@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from shared.errors import Misconfigured
 from shared.pending.marked import Marked
@@ -14,29 +13,14 @@ from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict
 from worker_agent.tdd.phases import activation
 from worker_agent.tdd.proof import examination, unchanged_behaviour
 from worker_agent.tdd.proof.change import Change, load, tree_with_tests
-from worker_agent.tdd.proof.examination import Green
+from worker_agent.tdd.proof.examination import Green, Red
 from worker_agent.tdd.proof.layout import Layout
-from worker_agent.tdd.proof.old_tests import OldTests
-from worker_agent.tdd.proof.pinned_files import pinned
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.work_context import WorkContext
 
 NO_TESTS = "No test file was changed: write the tests of the acceptance criteria first."
 NO_FILE = "The coder changed no file: write the tests of the acceptance criteria first."
-
-
-@dataclass(frozen=True, slots=True)
-class Red:
-    """The red commit as it was judged, with which the green one is compared."""
-
-    run: TestRun
-    verdict: RedVerdict
-    files: frozenset[str] = frozenset()
-    waiting: Marked | None = None
-    """The pending test of the base that the issue is about; None for none."""
-    old: OldTests = field(default_factory=OldTests)
-    baseline: TestRun = field(default_factory=TestRun)
 
 
 class TreeVerification:
@@ -67,30 +51,23 @@ class TreeVerification:
         subject = await self._subject(work, commit_or_tree)
         change = subject.change
         stray = sorted(path for path in change.changed if path not in change.tests and change.layout.is_code(path))
-        stray += await self._mixed(work, change, commit_or_tree)
-        if stray or not change.tests:
-            if not stray:
-                said = NO_TESTS if change.changed else NO_FILE
-                return Red(TestRun(), RedVerdict(ErrorType.NO_TEST_WRITTEN, (said,)))
-            why = [f"{path}: only test files may change in this phase." for path in stray]
-            return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, listed(why)))
+        stray += [path for path, content in change.inline.items() if content != change.new.get(path)]
+        if stray:
+            sentences = [f"{path}: only test files may change in this phase." for path in stray]
+            return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, listed(sentences)))
+        if not change.tests:
+            sentence = NO_TESTS if change.changed else NO_FILE
+            return Red(TestRun(), RedVerdict(ErrorType.NO_TEST_WRITTEN, (sentence,)))
         waiting = activation.waiting(change.old, activation.pending_test(work.issue, work.held.claimant))
         settled = replace(subject, change=_activated(change, waiting))
         found = await examination.red(settled, baseline, commit_or_tree)
-        verdict = found.verdict
         if found.run.missing:
             raise Misconfigured(f"test_command: {found.run.missing}")
-        if waiting is not None:
-            known = activation.without_pending_test(baseline, found.run, waiting)
-            again = await examination.red(settled, known, commit_or_tree)
-            verdict = again.verdict
-        return Red(found.run, verdict, found.files, waiting, found.old, found.baseline)
-
-    async def _mixed(self, work: WorkContext, change: Change, tree: str) -> list[str]:
-        """Return the files with inline tests in which more than the tests differs."""
-        if not change.inline:
-            return []
-        return [path for path, laid in change.inline.items() if laid != change.new.get(path)]
+        if waiting is None:
+            return found
+        known = activation.without_pending_test(baseline, found.run, waiting)
+        again = await examination.red(settled, known, commit_or_tree)
+        return replace(found, verdict=again.verdict, waiting=waiting)
 
     async def refusal(self, work: WorkContext, start: str, tree: str) -> GreenVerdict | None:
         """Return the faults of an implementation that are found before any test is run; None if there are none."""
@@ -110,8 +87,7 @@ class TreeVerification:
         subject = await self._subject(work, tree)
         known = activation.without_pending_test(baseline, red.run, red.waiting)
         subject = replace(subject, change=_activated(subject.change, red.waiting))
-        before = examination.Red(red.run, red.verdict, red.files, red.old, red.baseline)
-        return await examination.green(subject, known, before)
+        return await examination.green(subject, known, red)
 
     async def unchanged(self, work: WorkContext, baseline: TestRun, tree: str) -> Green:
         """Judge a change that needs no new test."""
@@ -128,16 +104,12 @@ class TreeVerification:
         change = await load(
             work.space, start or work.base, tree, Layout(work.suites, work.rules.code.test_files), paths
         )
-        allowed = (*specification.files, *specification.may_change)
-        steering = pinned(change.old, change.new, [suite.choice.test_command for suite in work.suites], allowed)
         rules = Rules(policy.code.damages, policy.code.old_tests, policy.code.local_suite)
-        return ProofSubject.of(change, self._session.runs(work), rules, specification, steering)
+        return ProofSubject.of(change, self._session.runs(work), rules, specification)
 
 
 def _activated(change: Change, waiting: Marked | None) -> Change:
     """Return the change without the activated pending test's marker: its removal is no change of an old test."""
-    if waiting is None:
-        return change
-    laid: Mapping[str, bytes] = activation.without_marker(change.old, change.new, waiting)
-    support = {**change.support, **{path: laid[path] for path in laid if path in change.support}}
-    return replace(change, old=laid, support=support)
+    return (
+        change if waiting is None else change.with_old_tests(activation.without_marker(change.old, change.new, waiting))
+    )

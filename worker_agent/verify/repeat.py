@@ -19,7 +19,6 @@ from worker_agent.tdd.proof import examination, unchanged_behaviour
 from worker_agent.tdd.proof.change import Change, load, tree_with_tests
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
 from worker_agent.tdd.proof.layout import Layout
-from worker_agent.tdd.proof.pinned_files import pinned
 from worker_agent.tdd.proof.subject import ProofSubject, Rules, Run
 from worker_agent.tdd.proof.suites import chosen_suites
 from worker_agent.tdd.runners.report import TestId, TestRun
@@ -87,8 +86,7 @@ class Repeat:
         announced = tuple(path for path in (*ask.specification.files, *change.new) if layout.is_code(path))
         bench = self._bench.based(partial(self._space.export, ask.base))
         execution = Execution(bench, suites, self._space, announced)
-        steering = pinned(change.old, change.new, [suite.choice.test_command for suite in suites], self._allowed())
-        subject = ProofSubject.of(change, self._counted(execution.run), ask.rules, ask.specification, steering)
+        subject = ProofSubject.of(change, self._counted(execution.run), ask.rules, ask.specification)
         seen = await self._judged(subject)
         return replace(seen, proof=replace(seen.proof, suite_runs=self._whole))
 
@@ -134,9 +132,4 @@ class Repeat:
         waiting = activation.waiting(change.old, self._ask.pending)
         if waiting is None:
             return change
-        laid = activation.without_marker(change.old, change.new, waiting)
-        support = {**change.support, **{path: laid[path] for path in laid if path in change.support}}
-        return replace(change, old=laid, support=support)
-
-    def _allowed(self) -> tuple[str, ...]:
-        return (*self._ask.specification.files, *self._ask.specification.may_change)
+        return change.with_old_tests(activation.without_marker(change.old, change.new, waiting))

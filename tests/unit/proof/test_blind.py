@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from shared.specification import Specification
 from worker_agent.tdd.comparison.compare import compare
 from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.comparison.similarity import with_rewritten
@@ -50,7 +51,7 @@ async def test_a_blind_test_is_asked_about_where_honest_ones_look_alike(
 
     new = b"def test_blind():\n    assert page(0)\n\n\ndef test_sees():\n    assert page(1) == [1]\n"
     change = Change("base", "head", old={FILE: old} if old else {}, new={CODE: HEAD, FILE: new})
-    subject = ProofSubject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
+    subject = ProofSubject.of(change, run, Rules(), Specification(""))
     found = Noticed(by_unit={SEES: SEEN} if others_see else {}, crashed={BLIND} if crashed else set())
     proven = {BLIND: (BLIND,), SEES: (SEES,)} if others_see else {BLIND: (BLIND,), f"{FILE}::a": (), f"{FILE}::b": ()}
     asked = await of_blind(subject, proven, {BLIND} if expects else set(), TestRun(), found, Comparison())
@@ -78,7 +79,7 @@ async def test_a_new_case_of_a_test_whose_class_has_another_name_is_asked_about(
 
     before = _valid("TestPage", "[1, 2]")
     change = Change("base", "head", old={FILE: before}, new={CODE: HEAD, FILE: now})
-    subject = ProofSubject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
+    subject = ProofSubject.of(change, run, Rules(), Specification(""))
     unit, found = f"{FILE}::TestPages::test_valid", with_rewritten(compare({FILE: before}, {FILE: now}))
     asked = await of_blind(subject, {unit: (f"{unit}[3]",)}, set(), TestRun(), Noticed(), found)
     assert list(asked) == ([unit] if words else [])

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from shared.specification import Specification
 from worker_agent.tdd.evidence import proofs
 from worker_agent.tdd.judging.judge import judge_green
 from worker_agent.tdd.proof import endless_tests, examination
@@ -52,7 +53,7 @@ class Base:
 
     async def red(self, after: bytes = AFTER, *, has_code: bool = True) -> examination.Red:
         change = Change("base", "head", old={FILE: BEFORE}, new={FILE: after}, support={FILE: BEFORE})
-        subject = ProofSubject.of(change, self.run, Rules(), None, {})  # type: ignore[arg-type]
+        subject = ProofSubject.of(change, self.run, Rules(), Specification(""))
         return await examination.red(subject, ran(passed=(OLD,)), "tree", has_code=has_code)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from shared.specification import Specification
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import noticing
@@ -44,7 +45,7 @@ async def test_what_only_some_tests_were_run_with_is_not_told(failing: set[str],
         return TestRun({result.id: result for result in results})
 
     change = Change("base", "head", old={}, new={CODE: HEAD, FILE: b""})
-    subject = ProofSubject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
+    subject = ProofSubject.of(change, run, Rules(), Specification(""))
     found = await noticing(subject, {ONE: (ONE,), OTHER: (OTHER,)}, TestRun(), TimeBudget(1.0))
     assert found.tried > 1 or failing == {ONE, OTHER}
     assert [(one.kind, one.number) for one in purposes] == [

@@ -44,7 +44,7 @@ async def test_a_file_is_needed_when_an_old_test_fails_without_its_change(
         return taken_back if is_asked and over.files.get(FOLLOWS) == BASE else PASSED
 
     change = Change("base", "head", old={FOLLOWS: BASE}, new={FOLLOWS: HEAD, NEW: b""}, support={OLD: old_test})
-    subject = ProofSubject.of(change, run, Rules(), Specification(""), {})
+    subject = ProofSubject.of(change, run, Rules(), Specification(""))
     assert await unnoticed_files(subject, {NEW}, replace(PASSED, seconds=suite_seconds), Noticed()) == left
     assert [kind for kind, content in told if content == BASE] == [PurposeKind.TAKEN_BACK] * (len(told) - 2)
     assert [kind for kind, content in told if content not in {BASE, None}] == [PurposeKind.DAMAGE]

@@ -41,7 +41,7 @@ def subject(before: TestRun, after: TestRun, limits: list[float | None]) -> Proo
         new={TESTS: NEW, **code},
         support={TESTS: OLD},
     )
-    return ProofSubject.of(change, run, Rules(), Specification(""), {})
+    return ProofSubject.of(change, run, Rules(), Specification(""))
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,11 @@ from worker_agent.tdd.judging.judge import unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
 from worker_agent.tdd.phases import activation, next_phase
 from worker_agent.tdd.phases.phase_notes import counted, phase_note, red_note, subject
+from worker_agent.tdd.proof.examination import Red
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
-from worker_agent.tdd.tree_verification import Red, TreeVerification
+from worker_agent.tdd.tree_verification import TreeVerification
 from worker_agent.work_context import WorkContext
 
 FREE = "no run"

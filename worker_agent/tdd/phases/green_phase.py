@@ -24,9 +24,9 @@ from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import green_note, spent, subject, undone
 from worker_agent.tdd.phases.quality_fix import ANY_TIME, Clean, QualityFix
 from worker_agent.tdd.phases.red_phase import tests_prompt
-from worker_agent.tdd.proof.examination import Green
+from worker_agent.tdd.proof.examination import Green, Red
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.tdd.tree_verification import Red, TreeVerification
+from worker_agent.tdd.tree_verification import TreeVerification
 from worker_agent.work_context import WorkContext
 
 STRENGTHENING = 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -72,6 +72,16 @@ class Change:
         """Return the content of those `paths` that exist on one side."""
         return {path: content for path, content in (self.new if head else self.old).items() if path in paths}
 
+    @property
+    def code_sides(self) -> tuple[dict[str, bytes], dict[str, bytes]]:
+        """The content of the changed files of code, on the base and on the head."""
+        return self.side(self.code, head=False), self.side(self.code, head=True)
+
+    def with_old_tests(self, old: Mapping[str, bytes]) -> Change:
+        """Return the change from a base whose changed files are `old`."""
+        support = {**self.support, **{path: content for path, content in old.items() if path in self.support}}
+        return replace(self, old=old, support=support)
+
     @cached_property
     def brings_dependencies(self) -> bool:
         """True if a manifest is among the changed files."""
@@ -84,21 +94,10 @@ def _is_manifest(path: str) -> bool:
 
 
 _MANIFESTS = frozenset(
-    [
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "package.json",
-        "go.mod",
-        "Cargo.toml",
-        "pom.xml",
-        "build.gradle",
-        "build.gradle.kts",
-        "composer.json",
-        "Gemfile",
-        "uv.lock",
-        "poetry.lock",
-    ]
+    {
+        *("pyproject.toml", "setup.py", "setup.cfg", "package.json", "go.mod", "Cargo.toml", "pom.xml"),
+        *("build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "uv.lock", "poetry.lock"),
+    }
 )
 
 
@@ -109,14 +108,10 @@ async def load(space: Workspace, base: str, head: str, layout: Layout, paths: Co
     new = await _contents(space, {path: row[3] for path, row in rows.items()})
     known = sorted(path for path in paths if layout.is_test(path) and path not in rows and _is_source(path))
     near = sorted(known, key=lambda path: (not _serves(path), len(PurePosixPath(path).parts), path))[:SUPPORT_FILES]
-    found = await objects.read(space.git, [f"{base}:{path}" for path in near])
-    beside = {path: content for path, content in zip(near, found, strict=True) if content is not None}
-    support = beside | {path: content for path, content in old.items() if layout.is_test(path)}
+    support = await _texts(space, base, near) | {path: content for path, content in old.items() if layout.is_test(path)}
     change = Change(base, head, layout, old, new, frozenset(paths), support)
-    reached = _reached(change, [path for path in paths if path not in rows])
-    read = await objects.read(space.git, [f"{base}:{path}" for path in reached])
-    code = {path: content for path, content in zip(reached, read, strict=True) if content is not None}
-    return replace(change, inline=await to_thread.run_sync(_inline, change), reached=code)
+    reached = await _texts(space, base, _reached_paths(change, [path for path in paths if path not in rows]))
+    return replace(change, inline=await to_thread.run_sync(_inline, change), reached=reached)
 
 
 async def tree_with_tests(space: Workspace, change: Change) -> str:
@@ -130,6 +125,12 @@ async def tree_with_tests(space: Workspace, change: Change) -> str:
     await space.git.run("read-tree", change.base, index=index)
     await space.git.run("update-index", "-z", "--index-info", stdin=joined(entries), index=index)
     return (await space.git.run("write-tree", index=index)).text
+
+
+async def _texts(space: Workspace, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
+    """Return the content of those `paths` that exist in a commit."""
+    found = await objects.read(space.git, [f"{commit}:{path}" for path in paths])
+    return {path: content for path, content in zip(paths, found, strict=True) if content is not None}
 
 
 async def _rows(space: Workspace, base: str, head: str) -> dict[str, tuple[str, str, str, str]]:
@@ -149,7 +150,7 @@ async def _contents(space: Workspace, blobs: Mapping[str, str]) -> dict[str, byt
     return read | large
 
 
-def _reached(change: Change, paths: Collection[str]) -> list[str]:
+def _reached_paths(change: Change, paths: Collection[str]) -> list[str]:
     """Return unchanged files of code that changed old tests name, by file or package; then those next to them."""
     tests = [path for path in change.old if change.layout.is_test(path)]
     words = {word.decode() for path in tests for word in re.findall(rb"\w+", change.old[path])}

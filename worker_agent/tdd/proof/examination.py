@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from anyio import to_thread
 
 from shared.git.notes import ProofNote
+from shared.pending.marked import Marked
 from worker_agent.tdd.judging.duplicates import duplicate_tests
 from worker_agent.tdd.judging.judge import Apart, judge_green, judge_red
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
@@ -47,6 +48,8 @@ class Red:
     old: OldTests = field(default_factory=OldTests)
     baseline: TestRun = field(default_factory=TestRun)
     """The results of the base's own tests: all of them, or those of `files` if CI runs the rest."""
+    waiting: Marked | None = None
+    """The pending test of the base that the change activates; None for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from shared.specification import Specification
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
+from worker_agent.tdd.proof.pinned_files import pinned
 from worker_agent.tdd.proof.unit_index import UnitIndex
 from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
@@ -32,6 +33,12 @@ class Rules:
     local_suite: str = "full"
 
 
+def pinned_by(change: Change, specification: Specification) -> dict[str, bytes | None]:
+    """Return the base's versions of the files that control how tests run, which no change can choose itself."""
+    commands = [suite.choice.test_command for suite in change.layout.suites]
+    return pinned(change.old, change.new, commands, (*specification.files, *specification.may_change))
+
+
 @dataclass(frozen=True, slots=True)
 class ProofSubject:
     """A change with its runs so far. `pinned` are the base's versions of files that control the run."""
@@ -50,11 +57,10 @@ class ProofSubject:
         run: Run,
         rules: Rules,
         specification: Specification,
-        pinned: Mapping[str, bytes | None],
     ) -> ProofSubject:
-        """Return the subject of a change, with the index of its tests on both sides."""
+        """Return the subject of a change, with its pinned files and the index of its tests on both sides."""
         index = UnitIndex(change.side(change.tests, head=True), change.support, change.old)
-        return cls(change, run, rules, specification, pinned, index)
+        return cls(change, run, rules, specification, pinned_by(change, specification), index)
 
     async def head(
         self,
