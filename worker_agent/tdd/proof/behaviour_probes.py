@@ -44,8 +44,7 @@ class Probe:
 
     def changes(self) -> tuple[FileChange, ...]:
         """Return the changed files of code."""
-        change = self.subject.change
-        return changes(change.side(change.code, head=False), change.side(change.code, head=True))
+        return changes(*self.subject.change.code_sides)
 
     def is_over(self) -> bool:
         """Return whether the time for more probes is over."""

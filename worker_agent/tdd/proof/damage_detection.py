@@ -13,7 +13,6 @@ from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.damage.selection import chosen, of_file
 from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.budget import TimeBudget
-from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
@@ -65,7 +64,8 @@ async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, budget:
     """
     found = Noticed()
     change = subject.change
-    made = await to_thread.run_sync(_made, change, change.code or change.changed - change.tests)
+    paths = change.code or change.changed - change.tests
+    made = await to_thread.run_sync(damages, change.side(paths, head=False), change.side(paths, head=True))
     found.untried = max(0, len(made) - subject.rules.damages)
     tried = chosen(made, subject.rules.damages)
     for number, damage in enumerate(tried, 1):
@@ -74,13 +74,12 @@ async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, budget:
         if budget.is_over(found.tried):
             found.cut_short = True
             break
-        ask = _Damaged(subject, alone, RunPurpose(PurposeKind.DAMAGE, number, len(tried)))
-        await _try(ask, damage, proven, found)
+        wanted = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit} or proven
+        tests = {test for cases in wanted.values() for test in cases}
+        files, purpose = {test.partition("::")[0] for test in tests}, RunPurpose(PurposeKind.DAMAGE, number, len(tried))
+        run = await subject.head(files, {damage.path: damage.content}, tests, alone.seconds, purpose)
+        _note_result(found, damage, run, wanted, all_ran=len(wanted) == len(proven))
     return found
-
-
-def _made(change: Change, paths: Collection[str]) -> tuple[Damage, ...]:
-    return damages(change.side(paths, head=False), change.side(paths, head=True))
 
 
 async def unnoticed_files(
@@ -92,8 +91,7 @@ async def unnoticed_files(
     files are then taken back together to their base versions, and any test of a short suite, or one that names them,
     may notice that.
     """
-    code = subject.change.code
-    base, head = subject.change.side(code, head=False), subject.change.side(code, head=True)
+    base, head = subject.change.code_sides
     asked = {path: loud for path in sorted(head) if path not in found.files and (loud := of_file(base, head, path))}
     missing = []
     for number, (path, loud) in enumerate(asked.items(), 1):
@@ -125,23 +123,8 @@ def _witnesses(subject: ProofSubject, paths: Collection[str], head_run: TestRun)
     return readers_of(subject.change, paths)
 
 
-@dataclass(frozen=True, slots=True)
-class _Damaged:
-    """Runs tests on a damaged head; `alone` is their run on the undamaged one."""
-
-    subject: ProofSubject
-    alone: TestRun
-    purpose: RunPurpose
-
-    async def run(self, damage: Damage, tests: Collection[TestId]) -> TestRun:
-        files = {test.partition("::")[0] for test in tests}
-        return await self.subject.head(files, {damage.path: damage.content}, tests, self.alone.seconds, self.purpose)
-
-
-async def _try(ask: _Damaged, damage: Damage, proven: Units, found: Noticed) -> None:
-    waiting = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit}
-    wanted = waiting or proven
-    run = await ask.run(damage, {test for cases in wanted.values() for test in cases})
+def _note_result(found: Noticed, damage: Damage, run: TestRun, wanted: Units, *, all_ran: bool) -> None:
+    """Note what a run of the tests `wanted` on damaged code shows; `all_ran`: these are all new tests."""
     found.tried += 1
     if run.broken_files or (not run.finished and not run.results):
         log.debug("damage_breaks_the_build", path=damage.path, line=damage.line, kind=str(damage.kind))
@@ -150,7 +133,7 @@ async def _try(ask: _Damaged, damage: Damage, proven: Units, found: Noticed) -> 
     if failing:
         found.files.add(damage.path)
         found.seen += 1
-    elif len(wanted) == len(proven):
+    elif all_ran:
         found.silent.append(damage)
     by = [unit for unit, tests in failing.items() if damage.quiet and _notices(run, tests, damage)]
     (found.noticed if by else found.unnoticed).append(damage)

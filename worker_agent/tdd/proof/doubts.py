@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.damage.code import damages, gone
@@ -59,7 +58,7 @@ def read(subject: ProofSubject, proven: Units) -> tuple[str, ...]:
     )
 
     change = subject.change
-    base, head = change.side(change.code, head=False), change.side(change.code, head=True)
+    base, head = change.code_sides
     beside = change.side(change.changed - change.tests, head=True)
     wanted = {path: names for path, names in damaged_expectations.by_file(proven).items() if path in change.new}
     tests, criteria = change.side(wanted, head=True), subject.specification.criteria
@@ -97,24 +96,6 @@ async def of_tolerance(subject: ProofSubject, proven: Units, alone: TestRun) -> 
     )
 
 
-@dataclass(frozen=True)
-class _Before:
-    """The tests that the base has: under their names, or under others if only cases were added."""
-
-    index: UnitIndex
-    renamed: frozenset[str]
-
-    @classmethod
-    def of(cls, subject: ProofSubject, comparison: Comparison) -> _Before:
-        index, now = UnitIndex(subject.change.old), UnitIndex(subject.change.new)
-        pairs = [(index.unit(entry.name), now.unit(entry.now), entry.now) for entry in comparison.changed if entry.now]
-        same = {name for old, new, name in pairs if old and new and old.digest == new.digest and not old.skipped}
-        return cls(index, frozenset(same))
-
-    def has(self, unit: str) -> bool:
-        return unit in self.renamed or self.index.has(unit)
-
-
 async def of_blind(
     subject: ProofSubject,
     proven: Units,
@@ -129,19 +110,25 @@ async def of_blind(
     noticed something, and they fail when all changed functions raise: a case in which nothing is the right result.
     Tests of the base with new cases are as their authors wanted them.
     """
-    before = _Before.of(subject, comparison)
     every = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit}
-    doubts = {unit: CASES.format(unit) for unit in every if before.has(unit)}
+    doubts = {unit: CASES.format(unit) for unit in _old_units(subject, comparison, every)}
     blind = {unit: cases for unit, cases in every.items() if unit in expecting_something and unit not in doubts}
     doubts |= {unit: CRASHES.format(unit) for unit in blind if unit in found.crashed}
     left = {unit: cases for unit, cases in blind.items() if unit not in doubts}
     if not left or 2 * len(found.by_unit) < len(proven):
         return doubts
-    change = subject.change
-    made = changes(change.side(change.code, head=False), change.side(change.code, head=True))
-    loud = {one.path: damage.content for one in made if (damage := gone(one)) is not None}
+    altered = changes(*subject.change.code_sides)
+    loud = {change.path: damage.content for change in altered if (damage := gone(change)) is not None}
     run = await _run(subject, loud, left, alone)
     return doubts | {unit: QUIET.format(unit) for unit in noticing_of(run, left)}
+
+
+def _old_units(subject: ProofSubject, comparison: Comparison, units: Collection[str]) -> list[str]:
+    """Return those tests that the base has: under their names, or under others if only cases were added."""
+    index, now = UnitIndex(subject.change.old), UnitIndex(subject.change.new)
+    pairs = [(index.unit(entry.name), now.unit(entry.now), entry.now) for entry in comparison.changed if entry.now]
+    renamed = {name for old, new, name in pairs if old and new and old.digest == new.digest and not old.skipped}
+    return [unit for unit in units if unit in renamed or index.has(unit)]
 
 
 async def of_presence(
@@ -162,11 +149,13 @@ async def of_presence(
     if run.broken_files or run.timed_out or not run.results:
         return ()
     blind = {unit: cases for unit, cases in suspects.items() if all(test in run.passed for test in cases)}
-    change = subject.change
-    base, head = change.side(change.code, head=False), change.side(change.code, head=True)
-    known = {(damage.path, damage.what) for damage in found.noticed + found.unnoticed if damage.kind in _LOUD_OR_EMPTY}
-    more = [one for one in damages(base, head) if one.kind not in _LOUD_OR_EMPTY and _is_of_value(one.what)]
-    for damage in chosen([one for one in more if (one.path, one.what) not in known], TRIED):
+    tried = {(damage.path, damage.what) for damage in found.noticed + found.unnoticed if damage.kind in _LOUD_OR_EMPTY}
+    of_values = [
+        damage
+        for damage in damages(*subject.change.code_sides)
+        if damage.kind not in _LOUD_OR_EMPTY and _NOTHING.search(damage.what) is None
+    ]
+    for damage in chosen([damage for damage in of_values if (damage.path, damage.what) not in tried], TRIED):
         if not blind or budget.is_over(found.tried):
             break
         run = await _run(subject, {damage.path: damage.content}, blind, alone)
@@ -175,17 +164,11 @@ async def of_presence(
     return tuple(PRESENCE.format(unit) for unit in sorted(blind))
 
 
-def _is_of_value(what: str) -> bool:
-    """Return whether a damage inserts another value, and not nothing."""
-    return _NOTHING.search(what) is None
-
-
 def _other_values(subject: ProofSubject) -> dict[str, bytes]:
     from worker_agent.tdd.damage.code_other_values import otherwise
 
-    change = subject.change
-    made = changes(change.side(change.code, head=False), change.side(change.code, head=True))
-    return {one.path: content for one in made if (content := otherwise(one)) is not None}
+    altered = changes(*subject.change.code_sides)
+    return {change.path: content for change in altered if (content := otherwise(change)) is not None}
 
 
 async def _run(subject: ProofSubject, over: Mapping[str, bytes], units: Units, alone: TestRun) -> TestRun:

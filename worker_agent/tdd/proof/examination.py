@@ -256,7 +256,7 @@ def _without_running(subject: ProofSubject) -> list[str]:
     )
 
     change = subject.change
-    base, head = change.side(change.code, head=False), change.side(change.code, head=True)
+    base, head = change.code_sides
     tests = change.side(change.tests, head=True)
     empty = (f"{name}: it does nothing that could be damaged. Implement it." for name in code_stubs.stubs(base, head))
     return [*empty, *test_awareness.aware(base, head, tests), *answers.answer_tables(base, head, tests)]

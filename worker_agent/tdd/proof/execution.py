@@ -90,7 +90,7 @@ class Execution:
         await to_thread.run_sync(_lay, root, laid)
         scratch = self.space.root / "scratch"
         scratch.mkdir(exist_ok=True)
-        announced = tuple(path.removeprefix(_lead(suite)) for path in self.announced)
+        announced = tuple(path.removeprefix(suite.lead) for path in self.announced)
         tests = Tests(
             suite.choice.runner,
             suite.choice.test_command,
@@ -112,7 +112,7 @@ class Execution:
         """Return the control tests of one run; their names and places differ from run to run."""
         found: list[Control] = []
         for path in sorted(over.controlled):
-            if not path.startswith(_lead(suite)) or len(found) == CONTROLLED_FILES:
+            if not path.startswith(suite.lead) or len(found) == CONTROLLED_FILES:
                 continue
             content = over.files.get(path)
             if content is None:
@@ -167,7 +167,7 @@ def _within(suite: Suite, selection: Selection | None) -> Selection | None:
     """Return the part of a selection that a suite runs, by the names that it has there."""
     if selection is None:
         return None
-    lead = _lead(suite)
+    lead = suite.lead
     files = frozenset(path.removeprefix(lead) for path in selection.files if path.startswith(lead))
     tests = frozenset(test.removeprefix(lead) for test in selection.tests if test.startswith(lead))
     return Selection(files, tests)
@@ -177,12 +177,8 @@ def _with(selection: Selection | None, suite: Suite, controls: Sequence[Control]
     """Return the selection with the control tests, if it names single tests."""
     if selection is None or not selection.tests:
         return selection
-    own = {f"{c.path.removeprefix(_lead(suite))}::{name}" for c in controls for name in c.names}
+    own = {f"{c.path.removeprefix(suite.lead)}::{name}" for c in controls for name in c.names}
     return replace(selection, tests=selection.tests | own)
-
-
-def _lead(suite: Suite) -> str:
-    return f"{suite.directory}/" if suite.directory else ""
 
 
 def _join(directory: str, name: str) -> TestId:

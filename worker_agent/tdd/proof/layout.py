@@ -51,5 +51,4 @@ class Layout:
 
 
 def _finds(suite: Suite, path: str) -> bool:
-    lead = f"{suite.directory}/" if suite.directory else ""
-    return path.startswith(lead) and suite.choice.runner.is_test_file(path.removeprefix(lead))
+    return path.startswith(suite.lead) and suite.choice.runner.is_test_file(path.removeprefix(suite.lead))

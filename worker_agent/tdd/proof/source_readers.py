@@ -39,11 +39,10 @@ async def of_readers(
     failures = damaged_expectations.of_failures(subject, inside)
     suspects = {unit: damage for unit, damage in inside.items() if unit not in failures}
     names = {(damage.path, damage.function) for damage in suspects.values()}
-    change = subject.change
     over: dict[str, bytes] = {}
-    for one in changes(change.side(change.code, head=False), change.side(change.code, head=True)):
-        loud = gone(one, {name for path, name in names if path == one.path})
-        over |= {one.path: loud.content} if loud is not None else {}
+    for change in changes(*subject.change.code_sides):
+        loud = gone(change, {name for path, name in names if path == change.path})
+        over |= {change.path: loud.content} if loud is not None else {}
     told = [READS.format(unit, how) for unit, how in sorted(read.items())]
     if not over or budget.is_over(found.tried):
         return tuple(told)

@@ -89,8 +89,8 @@ def _out_of_kind(subject: ProofSubject) -> tuple[str, ...]:
         return ()
     from worker_agent.tdd.damage.code_changes import changes
 
-    found = changes(change.side(change.code, head=False), change.side(change.code, head=True))
-    names = [f"{one.path}:{function.name}" for one in found for function in one.functions]
+    altered = changes(*change.code_sides)
+    names = [f"{file.path}:{function.name}" for file in altered for function in file.functions]
     return tuple(
         f"{name}: a change of the kind {kind} leaves code as it is. Take this out, or let the specification say "
         "another kind (feature, refactoring, removal)."

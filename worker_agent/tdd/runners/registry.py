@@ -60,6 +60,11 @@ class Suite:
     directory: str
     choice: Choice
 
+    @property
+    def lead(self) -> str:
+        """The beginning of the repository's paths of its files; empty for the root."""
+        return f"{self.directory}/" if self.directory else ""
+
 
 def choose(test_command: str | None, test_report: str | None, paths: Collection[str], read: Read) -> Choice:
     """Return the runner for a repository with these `paths`, and the configured or else the detected command.
