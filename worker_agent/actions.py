@@ -52,6 +52,7 @@ class Actions:
         self._session = session
         self._handover = handover
         self._observer = observer
+        self._rounds = rounds
         self._policy = policy
         self._opening = Opening(forge, handover, session.phase_commits.mirror, policy)
         self._previous_branch = PreviousBranch(session.phase_commits, forge, policy.base)
@@ -146,7 +147,7 @@ class Actions:
     async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
         """Update the branch, then carry out an action that pays a coder; the update may be all there is to do."""
         if action is Action.ANSWER_REVIEW:  # what follows such a step: nothing is paid for it
-            held.memory.keep(await self._repairs.answer(held))
+            held.memory.keep(await self._rounds.answer(held))
             return
         if action in {Action.KEEP_REFACTORING, Action.DROP_REFACTORING}:
             await self._confirm(action, held, snapshot.issue)
@@ -187,9 +188,6 @@ class Actions:
         await (self._refactoring.keep if action is Action.KEEP_REFACTORING else self._refactoring.drop)(held, issue)
         self._opening.note_built(held)
 
-    def _flags(self, issue: Issue) -> frozenset[Flag]:
-        return frozenset(self._policy.names.read(issue.labels).flags)
-
     def _reason(self, action: Action, held: Held, snapshot: Snapshot) -> Blocked:
         bounds = snapshot.bounds
         if action is Action.GIVE_UP_ON_ATTEMPTS:
@@ -211,7 +209,8 @@ class Actions:
     async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> Step:
         change = await change_facts.described(self._session, held, snapshot.issue)
         text = pull_request_body.body(change or change_facts.unproven(held, snapshot.issue))
-        if change is not None and change.set_aside and Flag.PROBLEMATIC_TEST not in self._flags(snapshot.issue):
+        flags = self._policy.names.read(snapshot.issue.labels).flags
+        if change is not None and change.set_aside and Flag.PROBLEMATIC_TEST not in flags:
             await self._flag(held)  # whoever set it aside may have ended before this
         labels = await self._session.labels(held.fence.base)
         opened = await self._opening.pull_request(held, snapshot, text, labels)

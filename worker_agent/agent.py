@@ -30,7 +30,6 @@ from shared.scheduling.order import excluded
 from shared.workflow import Event, Role, Stage
 from shared.workflow.labels import Flag
 from worker_agent.attempt_history import AttemptHistory
-from worker_agent.branch.branch_existence import BranchExistence
 from worker_agent.ci.watch import Watch
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import LABELS_WITH_IT, NO_LABELS, WORKING, Action, Phase, Snapshot, decide
@@ -92,18 +91,16 @@ class Worker:
         self._session = session
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
-        mirror = session.phase_commits.mirror
-        self._handover = Handover(
-            forge, policy, AttemptHistory(mirror, session.phase_commits.keys), BranchExistence(mirror)
-        )
-        self._watch = Watch(forge.checks, session.phase_commits.mirror, policy, port.boot)
+        mirror, history = session.phase_commits.mirror, session.phase_commits.history
+        self._handover = Handover(forge, policy, AttemptHistory(mirror, session.phase_commits.keys), history)
+        self._watch = Watch(forge.checks, mirror, policy, port.boot)
         writers = TrustedWriters(forge.people, claimant.accounts, claimant.other_accounts)
-        self._observer = Observer(forge, session.phase_commits.history, self._watch, writers, policy)
+        self._observer = Observer(forge, history, self._watch, writers, policy)
         siblings = OtherAccounts(port, claimant.other_accounts, claimant.keys)
         self._read_cache: ReadCache[Issue] = ReadCache(port.boot)
         trust_filter = TrustFilter(writers, policy.intake.bots)
         feedback = Feedback(forge.reviews, forge.comments, trust_filter, claimant.accounts, claimant.keys)
-        requests = Requests(forge.issues, session.phase_commits.history, siblings, writers, feedback, policy.names)
+        requests = Requests(forge.issues, history, siblings, writers, feedback, policy.names)
         self._gate = Eligibility(forge, writers, siblings, requests, policy, self._read_cache)
         self._candidates = Candidates(policy, self._gate.times_freed)
         self._rounds = Rounds(feedback, forge, session.phase_commits, policy.bounds.rounds)

@@ -56,15 +56,21 @@ class AttemptHistory:
 
     async def _notes(self, fence: Fence) -> Sequence[Note]:
         """Return the authentic notes of the current start's commits, oldest first."""
-        ref = notes_ref(fence.key.number)
         if await self._mirror.sha(fence.work_head) is None:  # made on another machine
             await self._mirror.refresh(fence.key.ref)
-        if await self._mirror.refresh(ref) is None:
-            return ()
-        texts = await Notes(self._mirror.git, _READER).all(ref)
-        commits = await self._mirror.log(fence.work_head, HISTORY_LIMIT, without=fence.base)
-        found = [read(texts[commit.oid], self._keys) for commit in reversed(commits) if commit.oid in texts]
-        return [note for note in found if note is not None]
+        notes = await commit_notes(self._mirror, fence.key.number, fence.work_head, self._keys, without=fence.base)
+        return notes[::-1]
+
+
+async def commit_notes(mirror: Mirror, number: int, head: str, keys: Keyring, *, without: str = "") -> tuple[Note, ...]:
+    """Return the authentic notes of an issue's commits that lead to `head`, newest first; not those of `without`."""
+    ref = notes_ref(number)
+    if await mirror.refresh(ref) is None:
+        return ()
+    texts = await Notes(mirror.git, _READER).all(ref)
+    commits = await mirror.log(head, HISTORY_LIMIT, without=without)
+    found = (read(texts[commit.oid], keys) for commit in commits if commit.oid in texts)
+    return tuple(note for note in found if note is not None)
 
 
 def attempt_lines(notes: Sequence[Note]) -> tuple[str, ...]:

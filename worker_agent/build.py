@@ -26,7 +26,7 @@ from shared.scheduling.items import Agent
 from shared.text.prompts import Prompts
 from worker_agent.agent import Worker, stages
 from worker_agent.attached_images import ImageFetcher
-from worker_agent.coding_session import CodingSession
+from worker_agent.coding_session import CodingSession, SessionOptions
 from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.decide import Bounds
 from worker_agent.feedback.reading import TrustFilter
@@ -86,13 +86,15 @@ def build(parts: Parts) -> Agent:
     trust_filter = TrustFilter(
         TrustedWriters(parts.people, claimant.accounts, claimant.other_accounts), policy.intake.bots
     )
-    listening = Listening(parts.comments, trust_filter)
-    session = CodingSession(phase_commits, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
-    session.hooked(hooks).ruled(RepositoryRuleReader(parts.configured, settings.backends(parts.configured)))
-    continued = _continued(parts)
-    if continued is not None:
-        session.continuing(continued)
-    session.shows(ImageFetcher(parts.attachments, trust_filter, parts.clock.boot))
+    options = SessionOptions(
+        Listening(parts.comments, trust_filter),
+        ImageFetcher(parts.attachments, trust_filter, parts.clock.boot),
+        hooks,
+        RepositoryRuleReader(parts.configured, settings.backends(parts.configured)),
+        _continued(parts),
+        base_runs,
+    )
+    session = CodingSession(phase_commits, parts.coder, bench, Prompts(PROMPTS), policy, options)
     worker = Worker(forge, parts.port, parts.claimant, session, policy)
     parts.status.write_by_leases(worker.holding)
     return commanded(parts, worker, inbox, start_signals(parts, inbox))

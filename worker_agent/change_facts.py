@@ -14,11 +14,10 @@ from worker_agent.attempt_history import RefusedAttempts
 from worker_agent.coding_session import CodingSession, Cost
 from worker_agent.pull_request_body import ChangeSummary
 from worker_agent.tdd import claim
-from worker_agent.tdd.claim import Claim, digest
+from worker_agent.tdd.claim import Claim, claimed, digest, together
 from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.renewed_evidence import is_renewed, renewed
-from worker_agent.tdd.whole_proof import claimed, together
 from worker_agent.work_context import WorkContext
 
 Phases = Sequence[tuple[str, Note]]

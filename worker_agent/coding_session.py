@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Self
 
 import anyio
 import anyio.to_thread
@@ -87,6 +86,23 @@ class _Made:
     trees: dict[tuple[Attempt, str], str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """The parts of a session that it can do without; without `base_runs`, each process runs the suite of a base once.
+
+    `listening` selects the comments of an issue that coders are told, `gallery` fetches its images for them, `hooks`
+    run around each run of a coder, `rules` are those that repositories have of their own. With `continued`, calls
+    continue the program's own session of the last call of their kind.
+    """
+
+    listening: Listening | None = None
+    gallery: ImageFetcher | None = None
+    hooks: Hooks | None = None
+    rules: RepositoryRuleReader | None = None
+    continued: ContinuedSessions | None = None
+    base_runs: BaseRuns = field(default_factory=lambda: BaseRuns(None))
+
+
 class CodingSession:
     """The tools of every phase: a coder on a throw-away tree, and a bench for clean checkouts."""
 
@@ -97,15 +113,15 @@ class CodingSession:
         bench: TestBench,
         prompts: Prompts,
         policy: Policy,
-        base_runs: BaseRuns | None = None,
+        options: SessionOptions | None = None,
     ) -> None:
-        """Create a session; without `base_runs`, the suite of a base commit is run once for each process."""
-        self._listening: Listening | None = None
-        self._gallery: ImageFetcher | None = None
-        self._hooks: Hooks | None = None
-        self._rules: RepositoryRuleReader | None = None
-        self._continued: ContinuedSessions | None = None
-        self._base_runs = base_runs or BaseRuns(None)
+        options = options or SessionOptions()
+        self._listening = options.listening
+        self._gallery = options.gallery
+        self._hooks = options.hooks
+        self._rules = options.rules
+        self._continued = options.continued
+        self._base_runs = options.base_runs
         self.phase_commits = phase_commits
         self._coder = coder
         self.bench = bench
@@ -114,31 +130,6 @@ class CodingSession:
         self._runs = KnownRuns()
         self._spent: dict[int, list[Usage]] = {}
         self._whole: Counter[int] = Counter()
-
-    def listens(self, listening: Listening) -> Self:
-        """Give coders the comments of an issue that `listening` selects; return the session."""
-        self._listening = listening
-        return self
-
-    def shows(self, gallery: ImageFetcher) -> Self:
-        """Show coders the images of an issue that `gallery` can fetch; return the session."""
-        self._gallery = gallery
-        return self
-
-    def hooked(self, hooks: Hooks) -> Self:
-        """Run the commands of the repository's maintainers around each run of a coder; return the session."""
-        self._hooks = hooks
-        return self
-
-    def ruled(self, rules: RepositoryRuleReader) -> Self:
-        """Apply the rules that repositories have of their own; return the session."""
-        self._rules = rules
-        return self
-
-    def continuing(self, sessions: ContinuedSessions) -> Self:
-        """Let calls continue the program's own session of the last call of their kind; return the session."""
-        self._continued = sessions
-        return self
 
     async def tidy(self, numbers: Iterable[int]) -> None:
         """Clean up the disk if it is time; the items `numbers` are in work."""

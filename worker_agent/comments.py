@@ -82,29 +82,26 @@ def tests_written(
 def attempt_failed(fence: Fence, limit: int, details: Sequence[str]) -> Status:
     """Return the status after an implementation that did not pass; another one may follow."""
     sentence = f"Attempt {fence.attempt} of {limit} did not pass the tests."
-    return Status(sentence, _where(fence), _data(fence, error=list(details[:5])), _list(details))
+    return progress(fence, sentence, _list(details), error=list(details[:5]))
 
 
 def refactoring_waits(fence: Fence, diff: str) -> Status:
     """Return the status while a refactoring with passing tests waits for a person's decision."""
     shown = "\n".join(f"    {line}" for line in printable(diff).splitlines())
     look = f"`git fetch origin {fence.key.ref} && git show {fence.work_head[:12]}`"
-    return Status(
+    return progress(
+        fence,
         "Tests pass. A refactoring waits for your approval before the pull request is opened.",
-        _where(fence),
-        _data(fence, waiting={"why": "approval", "since": fence.at.isoformat()}),
         "**What to do:** comment `/approve` to take the refactoring, or `/reject <reason>` to continue without it. "
         f"The whole commit: {look}.\n\n{shown}",
+        waiting={"why": "approval", "since": fence.at.isoformat()},
     )
 
 
 def waiting_for_ci(fence: Fence) -> Status:
     """Return the status of an open pull request that waits for CI."""
-    return Status(
-        f"Tests pass. Waiting for CI on #{fence.pr} since {fence.at:%H:%M} UTC.",
-        _where(fence),
-        _data(fence, waiting={"why": "ci", "since": fence.at.isoformat()}),
-    )
+    sentence = f"Tests pass. Waiting for CI on #{fence.pr} since {fence.at:%H:%M} UTC."
+    return progress(fence, sentence, waiting={"why": "ci", "since": fence.at.isoformat()})
 
 
 def edited(fence: Fence) -> Status:
@@ -118,13 +115,12 @@ def edited(fence: Fence) -> Status:
 
 def nothing_left(fence: Fence, base: str) -> Status:
     """Return the status if the base has the work already, so that there is no pull request to open."""
-    sentence = f"Done without a pull request: `{base}` has {fence.work_head[:12]} already."
-    return Status(sentence, _where(fence), _data(fence))
+    return progress(fence, f"Done without a pull request: `{base}` has {fence.work_head[:12]} already.")
 
 
 def handed_over(fence: Fence) -> Status:
     """Return the status when CI is green and review begins."""
-    return Status(f"CI is green; #{fence.pr} waits for review.", _where(fence), _data(fence))
+    return progress(fence, f"CI is green; #{fence.pr} waits for review.")
 
 
 def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, attempts: Sequence[str] = ()) -> Status:
@@ -160,15 +156,15 @@ def _first(error: Blocked) -> str:
 
 def passed_on(fence: Fence) -> Status:
     """Return the status while the next step waits for an agent of another role."""
-    return Status(f"Waiting for an agent with the role {fence.next_role}.", _where(fence), _data(fence))
+    return progress(fence, f"Waiting for an agent with the role {fence.next_role}.")
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
     """Return the status after a failed run that any agent repeats later."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
-    why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
+    cause = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
     told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
-    return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
+    return progress(fence, told, waiting=cause, failures=fence.failures)
 
 
 def unusable(fence: Fence, error: Misconfigured) -> Status:
@@ -184,7 +180,7 @@ def unusable(fence: Fence, error: Misconfigured) -> Status:
 
 def paused(fence: Fence) -> Status:
     """Return the status of an item that a person paused."""
-    return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
+    return progress(fence, "Paused. Remove the label to continue.")
 
 
 def withdrawn(
@@ -202,19 +198,16 @@ def withdrawn(
     its branch still exists, None if that is unknown.
     """
     unlock = "unlock this issue, then " if locked else ""
-    notes = f"**What to do:** {unlock}{_afterwards(fence, names, pull_request)}"
+    notes = f"**What to do:** {unlock}{_afterwards(names, pull_request)}"
     kept = f" The branch `{branch(fence)}` is kept." if remains else ""
-    return Status(f"Stopped: {reason}.{kept}", _where(fence), _data(fence), notes)
+    return progress(fence, f"Stopped: {reason}.{kept}", notes)
 
 
 def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Status:
     """Return the status if `ready` was set on stopped work; that label counts only without an open pull request."""
-    return Status(
-        f"`{names.of(Stage.READY)}` starts nothing here while #{pull_request.number} is open.",
-        _where(fence),
-        _data(fence, waiting={"why": "pull request open"}),
-        f"**What to do:** {_afterwards(fence, names, pull_request)}",
-    )
+    sentence = f"`{names.of(Stage.READY)}` starts nothing here while #{pull_request.number} is open."
+    notes = f"**What to do:** {_afterwards(names, pull_request)}"
+    return progress(fence, sentence, notes, waiting={"why": "pull request open"})
 
 
 def opened_again(names: Labels) -> str:
@@ -226,7 +219,7 @@ def opened_again(names: Labels) -> str:
     )
 
 
-def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -> str:
+def _afterwards(names: Labels, pull_request: PullRequest | None) -> str:
     """Return how to continue after a stop."""
     ready = f"set `{names.of(Stage.READY)}` on this issue"
     if pull_request is not None and pull_request.open:
@@ -253,12 +246,8 @@ def pull_request_closed(fence: Fence, names: Labels, *, remains: bool | None = T
         f"`{names.of(Stage.REVIEWING)}` to have it reviewed; or set `{ready}` on this issue to start over; "
         "or close this issue if it is not wanted any more."
     )
-    return Status(
-        f"Stopped: #{fence.pr} was closed without being merged.{kept}",
-        _where(fence),
-        _data(fence, waiting={"why": "pull request closed"}),
-        f"**What to do:** {steps}",
-    )
+    sentence = f"Stopped: #{fence.pr} was closed without being merged.{kept}"
+    return progress(fence, sentence, f"**What to do:** {steps}", waiting={"why": "pull request closed"})
 
 
 def _list(details: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from shared.workflow import HALTED, Event, Stage, Track, move
 from shared.workflow.labels import Flag, overcome
 from worker_agent import comments
 from worker_agent.attempt_history import AttemptHistory
-from worker_agent.branch.branch_existence import BranchExistence
+from worker_agent.branch.history import History
 from worker_agent.ci import ci_comments
 from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot
 from worker_agent.expected_labels import of_pull_request, projection
@@ -43,11 +43,11 @@ CLOCK = timedelta(seconds=2)
 class Handover:
     """The worker's effects on issues and pull requests; every one is convergent."""
 
-    def __init__(self, forge: Forge, policy: Policy, attempts: AttemptHistory, remaining: BranchExistence) -> None:
+    def __init__(self, forge: Forge, policy: Policy, attempts: AttemptHistory, history: History) -> None:
         self._forge = forge
         self._policy = policy
         self._attempts = attempts
-        self._remaining = remaining
+        self._history = history
         self._start_label = StartLabel(forge.issues, forge.labels, policy.names)
         self.titles = Titles(forge.issues, shown=policy.intake.title_attempts)
 
@@ -222,7 +222,7 @@ class Handover:
             names,
             pull_request=seen.pull_request,
             locked=seen.issue.open and seen.issue.locked,
-            remains=await self._remaining.of(held.fence),
+            remains=await self._history.exists(held.fence),
         )
         await self.titles.show(held, seen.issue)
         return await self._withdraw(held, seen, told, reason)
@@ -232,7 +232,7 @@ class Handover:
         if not seen.issue.open or seen.issue.locked:
             ended = "locked" if seen.issue.open else "closed"
             return await self.withdraw(held, seen, f"the issue was {ended}")
-        remains = await self._remaining.of(held.fence)
+        remains = await self._history.exists(held.fence)
         told = comments.pull_request_closed(_withdrawn(held), self._policy.names, remains=remains)
         return await self._withdraw(held, seen, told, f"pull request #{held.fence.pr} was closed without being merged")
 

@@ -21,7 +21,7 @@ from worker_agent import decide, workflow_files
 from worker_agent.attempt_history import CI_RED
 from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
-from worker_agent.feedback import answers, status_text
+from worker_agent.feedback import answers
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.phase_commits import PhaseCommit, texts
@@ -140,10 +140,6 @@ class Repairs:
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.TESTS_PASSED).to
         await advance(held, FenceChange(stage=stage, phase=decide.Phase.CI))
 
-    async def answer(self, held: Held) -> status_text.Ignored:
-        """Post the answers of a round; return the texts that are ignored."""
-        return await self._rounds.answer(held)
-
     async def _change(self, held: Held, work: WorkContext, wish: _Wish) -> None:
         """Ask for a change and test it, again with the problems of the last try; then commit it for CI.
 
@@ -166,8 +162,8 @@ class Repairs:
                 problems = judge_kept(before, after, may_change=work.specification.may_change).details
             if not problems:
                 given = answers.answers(wish.items, said, changed=bool(changed))
-                status_text = "" if wish.items else change_summary.of_coder(said)
-                note = replace(_note(held, work, ""), answers=given, error=wish.why, summary=status_text)
+                summary = "" if wish.items else change_summary.of_coder(said)
+                note = replace(_note(held, work), answers=given, error=wish.why, summary=summary)
                 return await self._record(held, work, wish, tree, before, note)
         raise CycleAborted(ErrorType.REGRESSION, f"{TRIES} changes in a row broke what worked.", problems)
 
@@ -213,13 +209,12 @@ def _listed(problems: Sequence[str]) -> str:
     return "\n".join(f"- {problem}" for problem in problems) or "none so far"
 
 
-def _note(held: Held, work: WorkContext, result: str) -> Note:
+def _note(held: Held, work: WorkContext) -> Note:
     return Note(
         issue=work.issue.number,
         cycle=1,
         phase=Phase.FIX,
         next_phase=decide.Phase.CI,
         base=work.base,
-        test_result=result,
         attempts=held.fence.attempt,
     )

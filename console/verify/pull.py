@@ -26,13 +26,14 @@ from shared.specification import read
 from shared.text.comment_signatures import CommentSignatures, Key, Keyring
 from shared.workflow import Role
 from worker_agent import links
+from worker_agent.attempt_history import commit_notes
 from worker_agent.phase_commits import texts
 from worker_agent.tdd import claim as claims
 from worker_agent.tdd.claim import Claim, NoClaim
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.verify.clone import brought, cloned, later, placed
 from worker_agent.verify.compare import Falsehood, History
-from worker_agent.verify.record import contradicted, noted
+from worker_agent.verify.record import contradicted
 from worker_agent.verify.repeat import Ask
 from worker_agent.verify.report import Report
 from worker_agent.verify.visible import edited_issue, edited_table
@@ -96,7 +97,7 @@ class _Visit:
                 gone = Falsehood("history", f"The commit {commit[:12]} does not exist in {self._name}.")
                 return Report(subject, claim.base, pull.head_sha, true=False, false=(gone,))
         found, remarks = _identity(claim, signed, pull)
-        notes = await noted(mirror, claim, keys)
+        notes = await commit_notes(mirror, claim.issue, claim.head, keys)
         found += tuple(contradicted(claim, notes))
         if not notes:
             remarks += ("there are no notes that a key of this configuration signed: effort is not compared",)

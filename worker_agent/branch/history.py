@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import structlog
+
+from shared.errors import Transient
 from shared.git.history import Commit
 from shared.git.merging import merge
 from shared.git.mirror import Mirror
 from shared.lock.record import Fence
 from worker_agent import comments
 from worker_agent.decide import Head, Phase
+
+log = structlog.get_logger()
 
 HISTORY_LIMIT = 500
 """Commits looked through between the base and the head of one branch."""
@@ -37,6 +42,17 @@ class History:
         tip = await self._mirror.refresh(f"refs/heads/{comments.branch(fence)}")
         stands = await self.standing(fence, tip)
         return Head.BEHIND if stands is Head.OURS or (stands is Head.REWOUND and tip != head_sha) else stands
+
+    async def exists(self, fence: Fence) -> bool | None:
+        """Return whether the branch is on the git server: people delete branches, and early there is none.
+
+        None if the server does not answer.
+        """
+        try:
+            return await self._mirror.refresh(f"refs/heads/{comments.branch(fence)}") is not None
+        except Transient as error:
+            log.info("branch_not_looked_up", outcome="skipped", error=str(error))
+            return None
 
     async def standing(self, fence: Fence, tip: str | None) -> Head:
         """Return the relation of a commit of the mirror to the fence's commit; None, no branch, is behind it."""

@@ -1,10 +1,14 @@
-"""The writer of a claim, as far as it fits into the one hidden, signed line of a pull request (pure)."""
+"""The writer of a claim, as far as it fits into the one hidden, signed line of a pull request (pure).
+
+Also the proofs of all cycles as one, and the part of it that a claim has for programs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
+from shared.git.notes import ChangedTest, ProofNote
 from shared.git.proof_claim import NAME, PURPOSE, VERSION, Claim, ClaimedProof, NoClaim, digest, read
 from shared.text import comment_signatures
 from shared.text.comment_signatures import Keyring
@@ -63,3 +67,33 @@ def _line(content: Mapping[str, object], keys: Keyring) -> str:
     issue = content["issue"]
     line = comment_signatures.render(NAME, {"data": comment_signatures.spelled(content)}, version=VERSION)
     return keys.sign(PURPOSE, issue if isinstance(issue, int) else 0, line)
+
+
+def together(proofs: Sequence[ProofNote]) -> ProofNote | None:
+    """Return the proofs of all cycles as one, each entry once."""
+    if not proofs:
+        return None
+    lists = ("unnoticed", "removed_tests", "weak", "unstable", "pinned", "doubts", "remarks")
+    texts = {name: tuple(dict.fromkeys(text for one in proofs for text in getattr(one, name))) for name in lists}
+    changed: dict[ChangedTest, None] = dict.fromkeys(test for one in proofs for test in one.changed_tests)
+    return ProofNote(
+        damages=sum(one.damages for one in proofs),
+        noticed=sum(one.noticed for one in proofs),
+        changed_tests=tuple(changed),
+        suite_runs=sum(one.suite_runs for one in proofs),
+        local_suite="changed" if any(one.local_suite == "changed" for one in proofs) else "full",
+        **texts,
+    )
+
+
+def claimed(tried: ProofNote) -> ClaimedProof:
+    """Return counts and names, without differences."""
+    return ClaimedProof(
+        damages=tried.damages,
+        noticed=tried.noticed,
+        unnoticed=tried.damages - tried.noticed,
+        changed_tests=tuple(dict.fromkeys(test.test for test in tried.changed_tests)),
+        removed_tests=tried.removed_tests,
+        pinned=tried.pinned,
+        doubts=tried.doubts,
+    )

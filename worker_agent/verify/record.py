@@ -1,33 +1,15 @@
-"""Attempts and cost from the signed notes of the claimed commits, which no test run can repeat."""
+"""Attempts and cost by the signed notes of the claimed commits, which no test run can repeat."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from shared.git.mirror import Mirror
-from shared.git.names import notes_ref
-from shared.git.notes import Note, Notes, read
-from shared.text.comment_signatures import Keyring
+from shared.git.notes import Note
 from worker_agent.tdd.claim import Claim
-from worker_agent.verify.clone import NOBODY
 from worker_agent.verify.compare import Falsehood
-
-HISTORY_LIMIT = 500
-"""The most commits that are searched for notes."""
 
 CENT = 0.005
 """US dollars; a smaller difference is rounding."""
-
-
-async def noted(mirror: Mirror, claim: Claim, keys: Keyring) -> tuple[Note, ...]:
-    """Return the authentic notes of the commits that lead to the claimed head; the claim's commits are in the clone."""
-    ref = notes_ref(claim.issue)
-    if await mirror.refresh(ref) is None:
-        return ()
-    texts = await Notes(mirror.git, NOBODY).all(ref)
-    commits = [commit.oid for commit in await mirror.log(claim.head, HISTORY_LIMIT)]
-    found = [read(texts[commit], keys) for commit in commits if commit in texts]
-    return tuple(note for note in found if note is not None)
 
 
 def contradicted(claim: Claim, notes: Collection[Note]) -> Iterator[Falsehood]:
