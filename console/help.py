@@ -1,4 +1,4 @@
-"""Layout of `workflow-engine --help`: commands in groups, paragraphs that wrap, no names of types."""
+"""The commands of `workflow-engine`: in groups, with texts that wrap and no names of types; no option counts twice."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from console.command_line import OnceEach
+from runtime.arguments import refuse_repeated
 
 GROUPS = {
     "First steps": ("start", "demo", "tdd", "init", "doctor", "install-cli"),
@@ -27,11 +27,17 @@ _COMPLETION = {
 """Shorter than the library's own sentences."""
 
 
-class PlainCommand(OnceEach):
+class PlainCommand(TyperCommand):
     """A command whose help shows the meaning of values, not their Python types.
 
-    The module of `click` depends on the version of typer.
+    It refuses an option that is given again, where the last one would count without a word. The module of `click`
+    depends on the version of typer.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return the words that are left; wrong ones end it with exit code 2."""
+        refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters as they are shown."""

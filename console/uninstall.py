@@ -15,9 +15,8 @@ from anyio import to_thread
 from config.loading import load, source
 from config.settings import Settings
 from console.doctor.context import Machine, RepositoryContext
-from console.doctor.probes import Visitor, acting, visit_of
+from console.doctor.probes import visited_repository
 from console.history.fences import newest
-from runtime.building.connections import web_session
 from runtime.building.sign_in import ANSWERS, completed, git_server
 from runtime.launch import FAILED, OK, complain
 from runtime.output import say
@@ -25,7 +24,6 @@ from shared.errors import Blocked, EngineError, Misconfigured
 from shared.filesystem import directories
 from shared.git.names import mirror_path
 from shared.github.label_board import LabelBoard
-from shared.github.people import People
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import OperatorPermit
@@ -82,15 +80,8 @@ def removed(options: UninstallOptions, ask: Ask | None, environment: Mapping[str
 
 
 async def _removed(options: UninstallOptions, machine: Machine, file: Path | None, ask: Ask | None) -> int:
-    (configured,) = machine.settings.repositories
     with tempfile.TemporaryDirectory(prefix="uninstall-") as place:
-        async with (
-            web_session(machine.settings, machine.environment) as session,
-            acting(machine, session, AGENTS) as (process, known),
-        ):
-            (me,) = known.values()
-            seen = await People(me.github, configured.name).repository()
-            visit = visit_of(Visitor(machine, process, me, AGENTS), configured, seen)
+        async with visited_repository(machine, AGENTS) as visit:
             found = await _found(visit, Path(place) / "refs.git")
             if not _agreed(options, found, ask):
                 return OK if options.dry_run else FAILED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from typing import assert_never
@@ -128,10 +128,7 @@ def launched(
     except EngineError as error:
         return complain(error)
     except ExceptionGroup as group:
-        failures = list(_leaves(group))
-        if not all(isinstance(failure, EngineError) for failure in failures):
-            raise
-        return complain(failures[0])
+        return complain(engine_error_of(group))
     finally:
         farewell.over()
 
@@ -151,12 +148,14 @@ def code_of(error: Exception) -> int:
     return MISCONFIGURED if isinstance(error, Misconfigured) else FAILED
 
 
-def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
-    for error in group.exceptions:
-        if isinstance(error, ExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error
+def engine_error_of(group: ExceptionGroup[Exception]) -> EngineError:
+    """Return the first error of a group and of the groups in it; raises the group if any of them is a bug."""
+    first: Exception = group
+    while isinstance(first, ExceptionGroup):
+        first = first.exceptions[0]
+    if group.split(EngineError)[1] is not None or not isinstance(first, EngineError):
+        raise group
+    return first
 
 
 def _log(arguments: Arguments, processes: Sequence[Process]) -> None:

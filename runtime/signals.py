@@ -6,12 +6,14 @@ import contextvars
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import anyio
 import structlog
 
 from shared.clock import Clock
+from shared.errors import EngineError
 from shared.process_groups import kill_all
 
 log = structlog.get_logger()
@@ -83,6 +85,27 @@ async def attend(
                     orders.stop(int(number))
                     scope.cancel()
                     group.start_soon(_end_overdue, clock, stop_seconds)
+
+
+async def until_stopped(
+    work: Callable[[], Awaitable[int]], failed: Callable[[EngineError], int], clock: Clock
+) -> tuple[int | None, int]:
+    """Run `work`; the first signal stops it in order, a second one at once.
+
+    Return its exit code, which `failed` makes of an error, or None if it was stopped; and the signal, 0 if none came.
+    """
+    orders = Orders()
+    code: int | None = None
+    async with anyio.create_task_group() as group:
+        scope = anyio.CancelScope()
+        group.start_soon(partial(attend, orders, scope, clock, daemon=False))
+        with scope:
+            try:
+                code = await work()
+            except EngineError as error:  # before the group wraps it
+                code = failed(error)
+        group.cancel_scope.cancel()
+    return code, orders.stopped_by
 
 
 async def _end_overdue(clock: Clock, seconds: float) -> None:

@@ -33,7 +33,7 @@ from console.status.machine import machine
 from console.status.row import Board
 from runtime.building.sign_in import completed, git_server
 from runtime.launch import OK, complain
-from runtime.signals import Orders, attend
+from runtime.signals import until_stopped
 from shared.clock import Clock
 from shared.errors import EngineError
 from shared.telemetry.events import Event, Query
@@ -56,26 +56,14 @@ def shown(options: DashboardOptions, environment: Mapping[str, str], clock: Cloc
     """Serve the page until a signal; 128+n for it, 1 when GitHub did not answer, 2 for configuration, 4 for rights."""
     try:
         settings = load(options.config, repository=options.repository, environment=environment)
-        return anyio.run(_shown, options, settings, completed(settings, environment), clock)
+        serving = partial(_serve, options, settings, completed(settings, environment), clock)
     except EngineError as error:
         return complain(error)
+    code, stopped_by = anyio.run(until_stopped, serving, complain, clock)
+    return 128 + stopped_by if stopped_by else code or OK
 
 
-async def _shown(options: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> int:
-    orders, code = Orders(), OK
-    async with anyio.create_task_group() as group:
-        scope = anyio.CancelScope()
-        group.start_soon(partial(attend, orders, scope, clock, daemon=False))
-        with scope:
-            try:
-                await _serve(options, settings, environment, clock)
-            except EngineError as error:  # before the group wraps it
-                code = complain(error)
-        group.cancel_scope.cancel()
-    return 128 + orders.stopped_by if orders.stopped_by else code
-
-
-async def _serve(options: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> None:
+async def _serve(options: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> int:
     since = datetime.fromtimestamp(clock.now(), UTC) - RECENT
     query = Query(repository=options.repository or "", since=since)
     async with visited(settings, environment, clock) as (opened, unusable):
@@ -89,6 +77,7 @@ async def _serve(options: DashboardOptions, settings: Settings, environment: Map
                 sys.stdout.write(f"{address}#token={token}  (Ctrl-C ends it)\n")
                 sys.stdout.flush()
                 await anyio.sleep_forever()
+    return OK
 
 
 def _site(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 from rich.console import Console
 
-from config.loading import load
-from config.settings import Settings
+from config.loading import load_several
 from console.doctor.context import Machine
 from console.doctor.finding import failed, healthy, only_passing
 from console.doctor.machine import change_it
@@ -38,7 +37,7 @@ class DoctorOptions:
 def examined(options: DoctorOptions, environment: Mapping[str, str]) -> int:
     """Examine, print, and return 0 (nothing failed), 1 (GitHub did not answer), 2 (no usable configuration) or 4."""
     try:
-        settings = chosen(options.repositories, options.config, environment)
+        settings = load_several(options.config, options.repositories, environment=environment)
     except Misconfigured as error:
         if options.json:
             sys.stdout.write(f"{as_json([failed('configuration', str(error), change_it())])}\n")
@@ -55,12 +54,3 @@ def examined(options: DoctorOptions, environment: Mapping[str, str]) -> int:
     if healthy(findings):
         return OK
     return FAILED if only_passing(findings) else NOT_ALLOWED
-
-
-def chosen(names: Sequence[str], config: Path | None, environment: Mapping[str, str]) -> Settings:
-    """The configuration of the named repositories, or of all; raises `Misconfigured`."""
-    if not names:
-        return load(config, repository=None, environment=environment)
-    each = [load(config, repository=name, environment=environment) for name in dict.fromkeys(names)]
-    repositories = tuple(dict.fromkeys(one for settings in each for one in settings.repositories))
-    return each[0].model_copy(update={"repositories": repositories})

@@ -10,7 +10,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -316,27 +315,36 @@ async def _repository(
     if seen.archived:
         sentence = "Nothing can be tried in an archived repository."
         return [*found, skipped("everything else", sentence, repository.UNARCHIVE, seen.full_name)]
-    visit = visit_of(Visitor(context, process, me, roles), configured, seen)
+    visit = visit_of(context, process, me, roles, configured, seen)
     for probe in (*OF_IDENTITY, *OF_REPOSITORY) if first else OF_IDENTITY:
         found += await _safely(probe.__name__.replace("_", " "), seen.full_name, probe(visit))
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Visitor:
-    """The identity that looks at repositories: signed in as `me`, for the agents `roles`."""
+@asynccontextmanager
+async def visited_repository(context: Machine, roles: frozenset[Role]) -> AsyncIterator[RepositoryContext]:
+    """Give the only configured repository, seen by the identity that acts for `roles`; raises what GitHub answers."""
+    (configured,) = context.settings.repositories
+    async with (
+        web_session(context.settings, context.environment) as session,
+        acting(context, session, roles) as (process, known),
+    ):
+        (me,) = known.values()
+        repository = await People(me.github, configured.name).repository()
+        yield visit_of(context, process, me, roles, configured, repository)
 
-    patient: Machine
-    process: Process
-    me: SignedIn
-    roles: frozenset[Role]
 
-
-def visit_of(visitor: Visitor, configured: RepositorySettings, seen: Repository) -> RepositoryContext:
-    """One repository, with a git that signs in as the visitor."""
-    me = visitor.me
-    mirror = mirror_of(visitor.process, me.answers, seen.full_name)
-    return RepositoryContext(visitor.patient, configured, visitor.roles, me, seen, mirror.git, mirror.url)
+def visit_of(
+    context: Machine,
+    process: Process,
+    me: SignedIn,
+    roles: frozenset[Role],
+    configured: RepositorySettings,
+    repository: Repository,
+) -> RepositoryContext:
+    """Return one repository as `me` sees it, with a git that signs in as `me`."""
+    mirror = mirror_of(process, me.answers, repository.full_name)
+    return RepositoryContext(context, configured, roles, me, repository, mirror.git, mirror.url)
 
 
 async def _safely(subject: str, where: str, probing: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:

@@ -27,7 +27,7 @@ from console.start.questions import INTERRUPTED, Person
 from runtime.arguments import Arguments
 from runtime.building.sign_in import git_server
 from runtime.daemon.start import Job
-from runtime.launch import FAILED, OK, complain, launched
+from runtime.launch import FAILED, OK, complain, engine_error_of, launched
 from runtime.output import keep_streams, say, show
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient
@@ -75,10 +75,7 @@ def started(
     except EngineError as error:
         return complain(error)
     except ExceptionGroup as group:
-        failures = group.split(EngineError)[1]
-        if failures is not None:
-            raise
-        return complain(_first(group))
+        return complain(engine_error_of(group))
     except KeyboardInterrupt:
         show("\nInterrupted. What was done stays; the same command goes on.")
         return INTERRUPTED
@@ -225,10 +222,3 @@ def _work(draft: Draft, environment: Mapping[str, str]) -> int:
     arguments = Arguments(name, path, once=True, wait=True, verbose=False, agent_id=None, tells=True)
     job = Job(Role.WORKER, worker)
     return launched((job,), arguments, lambda: draft.settings(environment), environment, clock=draft.clock)
-
-
-def _first(group: ExceptionGroup[Exception]) -> Exception:
-    found: Exception = group
-    while isinstance(found, ExceptionGroup):
-        found = found.exceptions[0]
-    return found

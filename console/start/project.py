@@ -12,13 +12,11 @@ import anyio
 from console.doctor import suites, test_run
 from console.doctor.context import Machine, RepositoryContext
 from console.doctor.finding import Finding, Status, healthy
-from console.doctor.probes import Visitor, acting, visit_of
+from console.doctor.probes import visited_repository
 from console.start.draft import Draft
 from console.start.printed_steps import refusal
 from console.start.questions import Person, ask
-from runtime.building.connections import web_session
 from runtime.output import show
-from shared.github.people import People
 from shared.workflow import Role
 from worker_agent.policy import suites_of
 
@@ -72,15 +70,7 @@ def _try(draft: Draft, environment: Mapping[str, str]) -> Tried:
 
 
 async def _tried(machine: Machine) -> Tried:
-    (configured,) = machine.settings.repositories
-    roles = frozenset({Role.WORKER})
-    async with (
-        web_session(machine.settings, machine.environment) as session,
-        acting(machine, session, roles) as (process, known),
-    ):
-        (me,) = known.values()
-        seen = await People(me.github, configured.name).repository()
-        visit = visit_of(Visitor(machine, process, me, roles), configured, seen)
+    async with visited_repository(machine, frozenset({Role.WORKER})) as visit:
         found = [*await test_run.ci(visit), *await suites.tests(visit)]
         if not healthy(found):
             return Tried(found)

@@ -13,18 +13,16 @@ from config.settings import Settings
 from console.doctor import account, repository
 from console.doctor.context import Machine
 from console.doctor.finding import Finding, failed, healthy, only_passing, unanswered
-from console.doctor.probes import Visitor, acting, visit_of
+from console.doctor.probes import visited_repository
 from console.init.files import NewFile
 from console.manual import link
 from console.start.draft import Draft
 from console.start.printed_steps import NotReady, failures
 from console.start.questions import Nobody, Person, ask
-from runtime.building.connections import web_session
 from runtime.building.sign_in import completed, git_server
 from runtime.output import show
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
 from shared.github.access import needed
-from shared.github.people import People
 from shared.models import Account
 from shared.workflow import AGENTS, Role
 
@@ -142,19 +140,12 @@ def _tried(machine: Machine, where: str, role: Role | None = None) -> Account:
 
 async def _examined(machine: Machine, roles: frozenset[Role]) -> tuple[Sequence[Finding], Account | None]:
     """Return the doctor's findings about an identity and its permissions, and its account."""
-    (configured,) = machine.settings.repositories
     try:
-        async with (
-            web_session(machine.settings, machine.environment) as session,
-            acting(machine, session, roles) as (process, known),
-        ):
-            (me,) = known.values()
-            seen = await People(me.github, configured.name).repository()
-            found = repository.described(configured, seen)
+        async with visited_repository(machine, roles) as visit:
+            found = repository.described(visit.configured, visit.repository)
             if healthy(found):
-                visit = visit_of(Visitor(machine, process, me, roles), configured, seen)
                 found += [*await repository.permissions(visit), *await account.scopes(visit)]
-            return found, me.account
+            return found, visit.me.account
     except Invisible as error:
         return [failed("repository", str(error), "Correct one of the two, and start again.")], None
     except (Unauthorized, Misconfigured) as error:

@@ -30,7 +30,7 @@ from console.status.phrases import KIND, ago, cost, held, plain, tries, waits
 from console.status.row import Board, ItemRow
 from runtime.building.sign_in import completed
 from runtime.launch import OK, complain
-from runtime.signals import Orders, attend
+from runtime.signals import until_stopped
 from shared.budget.budgets import BudgetLimits
 from shared.ci.verdict import CiVerdict
 from shared.clock import Clock
@@ -64,21 +64,20 @@ def print_board(options: StatusOptions, environment: Mapping[str, str], clock: C
 async def _print_board(
     options: StatusOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
 ) -> int:
-    orders = Orders()
-    code = OK
-    async with anyio.create_task_group() as group:
-        scope = anyio.CancelScope()
-        group.start_soon(partial(attend, orders, scope, clock, daemon=False))
-        with scope:
-            try:
-                await _look(options, settings, environment, clock, console)
-            except EngineError as error:  # before the group wraps it
-                code = complain(error)
-                _tell(console, machine(settings.state_dir))  # for that nobody else is needed
-            except BrokenPipeError:  # as when the reader is `head`
-                sys.stderr.close()
-        group.cancel_scope.cancel()
-    return 128 + orders.stopped_by if orders.stopped_by else code
+    async def look() -> int:
+        try:
+            await _look(options, settings, environment, clock, console)
+        except BrokenPipeError:  # as when the reader is `head`
+            sys.stderr.close()
+        return OK
+
+    def failed(error: EngineError) -> int:
+        code = complain(error)
+        _tell(console, machine(settings.state_dir))  # for that nobody else is needed
+        return code
+
+    code, stopped_by = await until_stopped(look, failed, clock)
+    return 128 + stopped_by if stopped_by else code or OK
 
 
 async def _look(

@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -18,9 +17,9 @@ from console.tdd.preflight_findings import Unready
 from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task
 from console.tdd.task_run import TaskRun
-from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, code_of
+from runtime.launch import MISCONFIGURED, NOT_ALLOWED, OK, code_of, engine_error_of
 from runtime.output import keep_streams, on_terminal, say, show
-from runtime.signals import Orders, attend
+from runtime.signals import until_stopped
 from runtime.telemetry.progress import Progress
 from shared import llm
 from shared.errors import EngineError, Misconfigured
@@ -125,8 +124,8 @@ class _Command:
         except EngineError as error:
             return self.left(_code(error), str(error))
         except ExceptionGroup as group:
-            meant = _meant(group)
-            return self.left(_code(meant), str(meant))
+            first = engine_error_of(group)
+            return self.left(_code(first), str(first))
         return self._end(self.task)
 
     def say(self, sentence: str) -> None:
@@ -174,31 +173,11 @@ class _Command:
 
 
 async def _interruptible(command: _Command) -> int:
-    """The first signal stops it in order, a second one at once."""
-    orders, clock, code = Orders(), RealClock(), FAILED
-    failure: EngineError | None = None
-    async with anyio.create_task_group() as group:
-        scope = anyio.CancelScope()
-        group.start_soon(partial(attend, orders, scope, clock, daemon=False))
-        with scope:
-            try:
-                code = await command.run()
-            except EngineError as error:  # carried past the group, which would wrap it
-                failure = error
-        group.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
-    return command.left(128 + orders.stopped_by, INTERRUPTED) if scope.cancelled_caught else code
+    def failed(error: EngineError) -> int:
+        return _refused(command.options, _code(error), error)
 
-
-def _meant(group: ExceptionGroup[Exception]) -> EngineError:
-    """The first error of a group and of the groups in it; raises the group if any of them is a bug."""
-    first: Exception = group
-    while isinstance(first, ExceptionGroup):
-        first = first.exceptions[0]
-    if group.split(EngineError)[1] is not None or not isinstance(first, EngineError):
-        raise group
-    return first
+    code, stopped_by = await until_stopped(command.run, failed, RealClock())
+    return command.left(128 + stopped_by, INTERRUPTED) if code is None else code
 
 
 def _refused(options: TddOptions, code: int, error: Exception) -> int:

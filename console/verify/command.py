@@ -20,17 +20,21 @@ from config.loading import load, source
 from config.repository import RepositorySettings
 from config.settings import Settings
 from console.verify.pull import fetched
-from console.verify.run_recorder import run_recorder
 from runtime.building.confinement import confinement
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
 from runtime.output import on_terminal
+from runtime.telemetry.progress import Progress, Watched
+from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
 from shared.filesystem import directories
 from shared.git.command import Git
 from shared.loop.real_clock import RealClock
 from shared.sandbox.self_test import conceal
 from shared.specification import Specification, SpecificationKind, read
+from shared.telemetry.event_recorder import EventRecorder, Telemetry
+from shared.telemetry.fold import Tallies
+from shared.workflow import Role
 from worker_agent.policy import SuitePolicy
 from worker_agent.repository_rules import settings_at
 from worker_agent.tdd.proof.subject import Rules
@@ -187,6 +191,12 @@ async def bench_of(
         return TestBench(child_environment(), deadline, confinement=confined, setup=setup)
     recorder = run_recorder(configured.name, RealClock())
     return ObservedBench(child_environment(), deadline, recorder, confinement=confined, setup=setup)
+
+
+def run_recorder(repository: str, clock: Clock) -> EventRecorder:
+    """Return a recorder that keeps nothing, and prints each run of the tests on standard error as it ends."""
+    watched = Watched(Progress(clock, ci=False))
+    return EventRecorder(Telemetry("verify", Role.WORKER, clock, watched, Tallies(), str), repository)
 
 
 @asynccontextmanager

@@ -8,8 +8,7 @@ import pytest
 from fakes.clock import HandClock
 from settings_scene import REPOSITORY, settings
 
-from console.verify.command import bench_of
-from console.verify.run_recorder import run_recorder
+from console.verify.command import bench_of, run_recorder
 from shared.telemetry.events import EventKind
 from worker_agent.tdd.runners.observed_runs import ObservedBench
 
