@@ -9,11 +9,10 @@ import sys
 from dataclasses import replace
 
 from planner_agent.agent import Planner
-from planner_agent.approval import Approval
 from planner_agent.assistant.build import answering
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
-from planner_agent.policy import Policy
+from planner_agent.policy import Approval, Policy
 from planner_agent.ports import Forge
 from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.reconcile_rules import rules

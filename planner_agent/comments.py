@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from planner_agent.approval import Approval
 from planner_agent.overlap import overlaps
 from planner_agent.plan import Ambiguity, Plan, PlannedSpecification, PlanStep
+from planner_agent.policy import Approval
 from planner_agent.specifications import Created
 from shared.commands.command_rules import offered
 from shared.errors import Blocked

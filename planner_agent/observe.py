@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from planner_agent import conversation
-from planner_agent.approval import Approval
 from planner_agent.conversation import Conversation, PlanCommand
 from planner_agent.decide import Phase, Snapshot
-from planner_agent.policy import Policy
+from planner_agent.policy import Approval, Policy
 from planner_agent.ports import Forge
 from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.specifications import Specifications

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,6 +14,8 @@ from shared.retry.answer_retry import Unusable
 from shared.specification import Size, SpecificationKind
 from shared.text import clean, one_line, redact
 from shared.text.markdown import open_fence
+
+M = TypeVar("M", bound=BaseModel)
 
 ANSWER_LIMIT = 200_000
 """Maximum number of characters in an answer."""
@@ -24,8 +26,8 @@ PLAN_LIMIT = 24_000
 FAULTS_SHOWN = 20
 
 
-class NoPlan(Unusable):
-    """An answer that is no plan."""
+class UnfitAnswer(Unusable):
+    """An answer that does not fit its schema, or contradicts itself; its faults are cut to a length for a prompt."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__([one_line(fault, 300) for fault in faults[:FAULTS_SHOWN]])
@@ -60,13 +62,13 @@ Lines = Annotated[tuple[Line, ...], Field(max_length=30)]
 Keys = Annotated[tuple[Key, ...], Field(max_length=20)]
 
 
-class _StrictModel(BaseModel):
-    """A frozen part of a plan; unknown keys and wrong types are refused."""
+class StrictModel(BaseModel):
+    """A frozen part of an answer; unknown keys and wrong types are refused."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class PlanStep(_StrictModel):
+class PlanStep(StrictModel):
     """One step of the work; `depends_on` are the ids of others."""
 
     id: Key
@@ -75,7 +77,7 @@ class PlanStep(_StrictModel):
     depends_on: Keys = ()
 
 
-class Ambiguity(_StrictModel):
+class Ambiguity(StrictModel):
     """Something unclear and what depends on it; a blocking one is a question that a person answers first."""
 
     question: Line
@@ -84,7 +86,7 @@ class Ambiguity(_StrictModel):
     blocking: bool = False
 
 
-class Option(_StrictModel):
+class Option(StrictModel):
     """One way to do it."""
 
     title: Title
@@ -92,7 +94,7 @@ class Option(_StrictModel):
     chosen: bool = False
 
 
-class PlannedSpecification(_StrictModel):
+class PlannedSpecification(StrictModel):
     """One specification issue to be; `depends_on` are the keys of others."""
 
     key: Key
@@ -107,7 +109,7 @@ class PlannedSpecification(_StrictModel):
     depends_on: Keys = ()
 
 
-class Plan(_StrictModel):
+class Plan(StrictModel):
     """The way from a story to specifications. What is posted and created comes from here alone."""
 
     summary: Prose
@@ -159,30 +161,36 @@ def sha256(text: str) -> str:
 
 
 def as_text(answer: Mapping[str, Any]) -> str:
-    """Return a structured answer as JSON, for `read`; raises `NoPlan` if it is nested too deeply."""
+    """Return a structured answer as JSON, for `read`; raises `UnfitAnswer` if it is nested too deeply."""
     try:
         return json.dumps(answer)
     except RecursionError:
-        raise NoPlan(["it is nested too deeply"]) from None
+        raise UnfitAnswer(["it is nested too deeply"]) from None
 
 
 def read(text: str) -> Plan:
-    """Return the plan that JSON spells, and nothing but JSON; raises `NoPlan` with every fault found."""
+    """Return the plan that JSON spells, and nothing but JSON; raises `UnfitAnswer` with every fault found."""
     if len(text) > ANSWER_LIMIT:
-        raise NoPlan([f"it has {len(text):,} characters, {PLAN_LIMIT:,} are allowed"])
-    decode(text)
-    try:
-        plan = Plan.model_validate_json(text)
-    except ValidationError as error:
-        raise NoPlan([f"{_place(one['loc'])}: {one['msg']}" for one in error.errors(include_url=False)]) from None
+        raise UnfitAnswer([f"it has {len(text):,} characters, {PLAN_LIMIT:,} are allowed"])
+    plan = validated(Plan, text)
     faults = list(_contradictions(plan))
     if faults:
-        raise NoPlan(faults)
+        raise UnfitAnswer(faults)
     return plan
 
 
-def decode(text: str) -> None:
-    """Raise `NoPlan` for what pydantic accepts or reports unclearly.
+def validated(model: type[M], text: str) -> M:
+    """Return the answer that JSON spells, and nothing but JSON; raises `UnfitAnswer` with every fault of its shape."""
+    _check_json(text)
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        places = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors(include_url=False))
+        raise UnfitAnswer([f"{place or 'the answer'}: {message}" for place, message in places]) from None
+
+
+def _check_json(text: str) -> None:
+    """Raise `UnfitAnswer` for what pydantic accepts or reports unclearly.
 
     That is duplicate keys, NaN, text around the JSON, and depth.
     """
@@ -190,24 +198,20 @@ def decode(text: str) -> None:
         json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         fault = f"it is not JSON and nothing else: {error.msg} at line {error.lineno}, column {error.colno}"
-        raise NoPlan([fault]) from None
+        raise UnfitAnswer([fault]) from None
     except RecursionError:
-        raise NoPlan(["it is nested too deeply"]) from None
+        raise UnfitAnswer(["it is nested too deeply"]) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
-        raise NoPlan([f"the key '{name}' stands twice in one object" for name in _repeated(names)])
+        raise UnfitAnswer([f"the key '{name}' stands twice in one object" for name in _repeated(names)])
     return dict(pairs)
 
 
 def _no_number(name: str) -> float:
-    raise NoPlan([f"{name} is not a number in JSON"])
-
-
-def _place(where: Iterable[object]) -> str:
-    return ".".join(str(part) for part in where) or "the answer"
+    raise UnfitAnswer([f"{name} is not a number in JSON"])
 
 
 def _contradictions(plan: Plan) -> Iterator[str]:

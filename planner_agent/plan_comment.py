@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from planner_agent import comments, plan
-from planner_agent.approval import Approval
-from planner_agent.plan import NoPlan, Plan
+from planner_agent.plan import Plan, UnfitAnswer
+from planner_agent.policy import Approval
 from shared.models import Comment
 from shared.text import comment_signatures
 from shared.text.comment_signatures import CommentSignatures, Keyring
@@ -83,5 +83,5 @@ def _plan(body: str, sha: str) -> Plan | None:
         return None
     try:
         return plan.read(data)
-    except NoPlan:
+    except UnfitAnswer:
         return None

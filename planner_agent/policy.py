@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from planner_agent.approval import Approval
 from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.github.base_branch import BaseBranch
 from shared.llm.port import RunLimits
 from shared.models import Account
 from shared.workflow.labels import Labels
+
+
+class Approval(StrEnum):
+    """Way in which a plan is approved; the first three are the values of the key `approval`.
+
+    GIVEN: a person at a terminal has approved it before it was posted.
+    """
+
+    AUTO = "auto"
+    COMMENT = "comment"
+    TERMINAL = "terminal"
+    GIVEN = "given"
 
 
 @dataclass(frozen=True, slots=True)

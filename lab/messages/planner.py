@@ -8,9 +8,9 @@ from dataclasses import replace
 from lab.messages.samples import NAMES, STORY, UNTIL
 from lab.messages.text import Message
 from planner_agent import comments
-from planner_agent.approval import Approval
 from planner_agent.assistant import replies
 from planner_agent.plan import Ambiguity, Option, Plan, PlannedSpecification, PlanStep
+from planner_agent.policy import Approval
 from planner_agent.specifications import Created
 from planner_agent.triage import proposal_comments
 from planner_agent.triage.proposal import Proposal, TriageKind

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from planner_agent.assistant.question import CALL_SECONDS
 from planner_agent.context import Code
-from planner_agent.plan import NoPlan, Prose, decode
+from planner_agent.plan import Prose, StrictModel, validated
 from planner_agent.text_call import PROMPTS, ask, most
 from shared.commands.command import spoken_text
 from shared.commands.discussion import Discussion
@@ -31,10 +29,8 @@ ANSWER_LIMIT = 20_000
 _UNUSABLE = "The backend's answer cannot be used, and its correction cannot either:"
 
 
-class Answer(BaseModel):
+class Answer(StrictModel):
     """The answer to the question."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
     answer: Prose
 
@@ -96,9 +92,4 @@ def read(text: str) -> str:
     """Return the Markdown in an answer. Raises `Unusable`."""
     if len(text) > ANSWER_LIMIT:
         raise Unusable([f"it has {len(text):,} characters, {ANSWER_LIMIT:,} are allowed"])
-    decode(text)
-    try:
-        return Answer.model_validate_json(text).answer
-    except ValidationError as error:
-        faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)]
-        raise NoPlan(faults) from None
+    return validated(Answer, text).answer

@@ -19,7 +19,7 @@ from planner_agent.context import PlanningContext
 from planner_agent.conversation import Conversation
 from planner_agent.drafting import Drafting, TrustedComments
 from planner_agent.observe import Listener
-from planner_agent.plan import NoPlan, Plan
+from planner_agent.plan import Plan, UnfitAnswer
 from planner_agent.policy import Policy
 from planner_agent.terminal import views
 from planner_agent.terminal.console import Console, EditorUnusable
@@ -163,7 +163,7 @@ class Session:
                 return plan
             try:
                 return read(left) or plan
-            except NoPlan as error:
+            except UnfitAnswer as error:
                 shown = refused(left, error.faults)
 
     async def _yes(self, question: str) -> bool:
@@ -206,15 +206,15 @@ def refused(document: str, faults: Sequence[str]) -> str:
 
 
 def read(document: str) -> Plan | None:
-    """Return the plan that a document spells, None if only comments are left; raises `NoPlan` with every fault."""
+    """Return the plan that a document spells, None if only comments are left; raises `UnfitAnswer` with every fault."""
     if len(document) > plan.ANSWER_LIMIT:
-        raise NoPlan([f"it has {len(document):,} characters, {plan.ANSWER_LIMIT:,} are allowed"])
+        raise UnfitAnswer([f"it has {len(document):,} characters, {plan.ANSWER_LIMIT:,} are allowed"])
     try:
         data = yaml.load(document, Loader=_Loader)  # a safe loader, stricter than yaml's own
     except yaml.YAMLError as error:
-        raise NoPlan([f"it is not YAML: {' '.join(str(error).split())}"]) from None
+        raise UnfitAnswer([f"it is not YAML: {' '.join(str(error).split())}"]) from None
     except (RecursionError, ValueError) as error:
-        raise NoPlan([f"it cannot be read: {error}"]) from None
+        raise UnfitAnswer([f"it cannot be read: {error}"]) from None
     return None if data is None else plan.read(_json(data))
 
 
@@ -222,9 +222,9 @@ def _json(data: object) -> str:
     try:
         return json.dumps(data, default=str)  # a date that nobody has quoted is the text that was typed
     except RecursionError:
-        raise NoPlan(["it is nested too deeply"]) from None
+        raise UnfitAnswer(["it is nested too deeply"]) from None
     except TypeError as error:
-        raise NoPlan([f"a key is no text: {error}"]) from None
+        raise UnfitAnswer([f"a key is no text: {error}"]) from None
 
 
 class _Loader(yaml.SafeLoader):

@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from planner_agent.plan import Line, NoPlan, decode
+from planner_agent.plan import Line, StrictModel, UnfitAnswer, validated
 
 ANSWER_LIMIT = 20_000
 """Maximum number of characters in an answer."""
@@ -24,14 +22,8 @@ class TriageKind(StrEnum):
     VAGUE = "vague"
 
 
-class NoProposal(NoPlan):
-    """An answer that is no proposal."""
-
-
-class Proposal(BaseModel):
+class Proposal(StrictModel):
     """The kind that an issue seems to have, and the reason; which issue it repeats, or what it does not say."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
     kind: TriageKind
     reason: Line
@@ -45,18 +37,13 @@ def schema() -> Mapping[str, Any]:
 
 
 def read(text: str, shown: Collection[int]) -> Proposal:
-    """Return the proposal in an answer; `shown` are the issues that it may name as repeated. Raises `NoProposal`."""
+    """Return the proposal in an answer; `shown` are the issues that it may name as repeated. Raises `UnfitAnswer`."""
     if len(text) > ANSWER_LIMIT:
-        raise NoProposal([f"it has {len(text):,} characters, {ANSWER_LIMIT:,} are allowed"])
-    decode(text)
-    try:
-        proposal = Proposal.model_validate_json(text)
-    except ValidationError as error:
-        places = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors(include_url=False))
-        raise NoProposal([f"{place or 'the answer'}: {message}" for place, message in places]) from None
+        raise UnfitAnswer([f"it has {len(text):,} characters, {ANSWER_LIMIT:,} are allowed"])
+    proposal = validated(Proposal, text)
     faults = list(_contradictions(proposal, shown))
     if faults:
-        raise NoProposal(faults)
+        raise UnfitAnswer(faults)
     return proposal
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -19,11 +19,16 @@ HOLDING = frozenset({"critical", "major"})
 """Severities that hold a merge back."""
 
 
-class _StrictModel(BaseModel):
+M = TypeVar("M", bound=BaseModel)
+
+
+class StrictModel(BaseModel):
+    """A frozen part of an answer; unknown keys and wrong types are refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class FindingAnswer(_StrictModel):
+class FindingAnswer(StrictModel):
     """One thing that was found."""
 
     severity: Literal["critical", "major", "minor", "remark"] = Field(
@@ -35,7 +40,7 @@ class FindingAnswer(_StrictModel):
     suggestion: str = Field(description="what to do instead; may be empty")
 
 
-class CriterionAnswer(_StrictModel):
+class CriterionAnswer(StrictModel):
     """One acceptance criterion, checked."""
 
     id: str = Field(description="AC1, AC2, ...")
@@ -43,7 +48,7 @@ class CriterionAnswer(_StrictModel):
     note: str = Field(description="by which code and which test, or what is missing")
 
 
-class EarlierAnswer(_StrictModel):
+class EarlierAnswer(StrictModel):
     """One finding of an earlier round, looked at again."""
 
     id: str = Field(description="F1, F2, ... as listed under 'Earlier rounds'")
@@ -51,7 +56,7 @@ class EarlierAnswer(_StrictModel):
     note: str = Field(description="by what it is resolved, or what is still missing")
 
 
-class ExpectationAnswer(_StrictModel):
+class ExpectationAnswer(StrictModel):
     """One changed expectation, removed test or steering file: does a criterion ask for it?"""
 
     test: str = Field(description="the test or file, exactly as listed under 'Changes to old tests'")
@@ -60,14 +65,14 @@ class ExpectationAnswer(_StrictModel):
     why: str = Field(description="by which words of the criterion, or why none asks for it")
 
 
-class BreakingChange(_StrictModel):
+class BreakingChange(StrictModel):
     """The statement whether a caller has to change."""
 
     breaks: bool
     why: str = Field(description="which callers and how; empty when nothing breaks")
 
 
-class ReviewAnswer(_StrictModel):
+class ReviewAnswer(StrictModel):
     """A whole review."""
 
     verdict: Literal["approved", "changes_requested"]
@@ -120,12 +125,7 @@ def parse(
     `criteria` are the ids that have to be checked, `listed` those of the earlier rounds' findings, `tests` the old
     tests that were asked about: for these, a missing answer counts as no.
     """
-    if raw is None:
-        raise Unusable(["The answer was not a JSON object."])
-    try:
-        answer = ReviewAnswer.model_validate_json(json.dumps(dict(raw)))
-    except (ValueError, TypeError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
-        raise Unusable(sentences(error)) from error
+    answer = validated(ReviewAnswer, raw)
     answer = answer.model_copy(update={"earlier": tuple(one for one in answer.earlier if one.id in listed)})
     problems = [*_incomplete(answer, criteria), *_unjudged(answer, listed), *_contradictions(answer, tests)]
     if problems:
@@ -133,7 +133,17 @@ def parse(
     return answer
 
 
-def sentences(error: Exception) -> list[str]:
+def validated(model: type[M], raw: Mapping[str, Any] | None) -> M:
+    """Return an answer of the right shape; raises `Unusable`."""
+    if raw is None:
+        raise Unusable(["The answer was not a JSON object."])
+    try:
+        return model.model_validate_json(json.dumps(dict(raw)))
+    except (ValueError, TypeError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
+        raise Unusable(_sentences(error)) from error
+
+
+def _sentences(error: Exception) -> list[str]:
     """Return the faults in an answer's shape, for the coder that corrects it."""
     if not isinstance(error, ValidationError):
         return ["The answer is not JSON."]
@@ -142,19 +152,23 @@ def sentences(error: Exception) -> list[str]:
 
 
 def _incomplete(answer: ReviewAnswer, criteria: Sequence[str]) -> Iterator[str]:
-    checked = [criterion.id for criterion in answer.criteria]
-    if missing := [id for id in criteria if id not in checked]:
-        yield f"criteria: {', '.join(missing)} not checked"
-    if unknown := sorted(set(checked) - set(criteria)):
-        yield one_line(f"criteria: there is no {', '.join(unknown)}", 200)
-    if len(set(checked)) < len(checked):
-        yield "criteria: one is checked twice"
+    yield from unchecked([criterion.id for criterion in answer.criteria], criteria)
     if not answer.summary.strip():
         yield "summary: it is empty"
     if len(answer.findings) > FINDINGS_LIMIT:
         yield f"findings: more than {FINDINGS_LIMIT}"
     if any(not finding.why.strip() for finding in answer.findings):
         yield "findings: one has no reason"
+
+
+def unchecked(checked: Sequence[str], criteria: Sequence[str]) -> Iterator[str]:
+    """Yield the faults of an answer that has to check each of `criteria` once, and nothing else."""
+    if missing := [id for id in criteria if id not in checked]:
+        yield f"criteria: {', '.join(missing)} not checked"
+    if unknown := sorted(set(checked) - set(criteria)):
+        yield one_line(f"criteria: there is no {', '.join(unknown)}", 200)
+    if len(set(checked)) < len(checked):
+        yield "criteria: one is checked twice"
 
 
 def _unjudged(answer: ReviewAnswer, listed: Sequence[str]) -> Iterator[str]:

@@ -18,8 +18,7 @@ from fakes.planner_source import FakeSource
 from fakes.planner_world import NAMES, World
 from fakes.unasked import UnaskedComments, UnaskedInbox, UnaskedIssues, UnaskedLabels
 from planner_agent.agent import Planner
-from planner_agent.approval import Approval
-from planner_agent.policy import Policy
+from planner_agent.policy import Approval, Policy
 from planner_agent.ports import Forge
 from shared.commands.text_unchanged import Texts
 from shared.errors import Gone

@@ -12,10 +12,10 @@ from fakes.lock_server import BOT, EPOCH, STRANGER
 from fakes.planner_coder import plan, question
 
 from planner_agent import comments, conversation, plan_comment
-from planner_agent.approval import Approval
 from planner_agent.conversation import PlanCommand
 from planner_agent.plan import read, sha256
 from planner_agent.plan_comment import Binding
+from planner_agent.policy import Approval
 from shared.commands.command import Verb, commands
 from shared.errors import Blocked
 from shared.lock.codec import ItemKey, read_ack

@@ -10,8 +10,8 @@ from fakes.planner_coder import plan
 from fakes.planner_github import Bench, LockPort
 from fakes.planner_world import MALLORY, NAMES
 
-from planner_agent.approval import Approval
 from planner_agent.plan import Plan, read
+from planner_agent.policy import Approval
 from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.errors import Transient
 from shared.github.fresh import PATIENCE_SECONDS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fakes.planner_coder import plan
 
-from planner_agent.plan import NoPlan, Plan, read
+from planner_agent.plan import Plan, UnfitAnswer, read
 from planner_agent.terminal import session
 
 
@@ -62,14 +62,14 @@ def test_a_document_without_a_plan_is_none(text: str) -> None:
     ],
 )
 def test_what_is_no_plan_is_named(text: str, said: str) -> None:
-    with pytest.raises(NoPlan) as refused:
+    with pytest.raises(UnfitAnswer) as refused:
         session.read(text)
     assert said in str(refused.value)
 
 
 def test_a_circle_is_named() -> None:
     text = session.write(planned()).replace("depends_on: []\n  - id: s2", "depends_on: [s2]\n  - id: s2")
-    with pytest.raises(NoPlan, match=r"s1 -> s2 -> s1|s2 -> s1 -> s2"):
+    with pytest.raises(UnfitAnswer, match=r"s1 -> s2 -> s1|s2 -> s1 -> s2"):
         session.read(text)
 
 

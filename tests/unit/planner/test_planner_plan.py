@@ -10,7 +10,7 @@ import yaml
 from fakes.planner_coder import PLAN, plan
 
 from lab.demo.stories import STORIES, scenario
-from planner_agent.plan import FAULTS_SHOWN, PLAN_LIMIT, NoPlan, as_text, dump, read, schema
+from planner_agent.plan import FAULTS_SHOWN, PLAN_LIMIT, UnfitAnswer, as_text, dump, read, schema
 from shared.specification import Size, SpecificationKind
 
 SPECIFICATION: dict[str, Any] = PLAN["specifications"][1]
@@ -18,7 +18,7 @@ SPECIFICATION: dict[str, Any] = PLAN["specifications"][1]
 
 def faults(answer: object) -> str:
     """Return the faults of an answer, which must be refused."""
-    with pytest.raises(NoPlan) as caught:
+    with pytest.raises(UnfitAnswer) as caught:
         read(answer if isinstance(answer, str) else json.dumps(answer))
     assert 1 <= len(caught.value.faults) <= FAULTS_SHOWN
     return "\n".join(caught.value.faults)
@@ -149,7 +149,7 @@ def test_a_mapping_that_is_nested_too_deeply_is_refused() -> None:
     deep: dict[str, Any] = {}
     for _ in range(100_000):
         deep = {"a": deep}
-    with pytest.raises(NoPlan, match="nested too deeply"):
+    with pytest.raises(UnfitAnswer, match="nested too deeply"):
         as_text(deep)
     while deep:  # taken apart by hand: the interpreter would recurse
         deep = deep["a"]
