@@ -221,8 +221,7 @@ class Actions:
             facts = replace(facts, missing=seen.remarked_by)
         if reason is Blocker.TAKEN_OUT and seen.outside is not None:
             facts = replace(facts, github_text=seen.outside.sentence(QueueEntry.of(held.fence).times))
-        status = comments.approved(held.fence, reason, self._policy.names, facts)
-        await self._forge.status.show(held.fence.key.number, status, held)
+        await self._show_blocker(held, reason, facts)
         return reason
 
     async def cool(self, held: Held, until: datetime) -> Rest | Ended:
@@ -230,9 +229,7 @@ class Actions:
         wait = Wait(COOLING, until)
         if held.fence.wait != wait:
             await advance(held, FenceChange(wait=wait))
-        facts = comments.Facts(until=until)
-        told = comments.approved(held.fence, Blocker.COOLING, self._policy.names, facts)
-        await self._forge.status.show(held.fence.key.number, told, held)
+        await self._show_blocker(held, Blocker.COOLING, comments.Facts(until=until))
         if until - held.server_now() <= timedelta(seconds=KEPT_SECONDS):
             return Rest(COOLING, until)
         return Ended(Result.PARKED, f"approved; it is merged at {until:%Y-%m-%d %H:%M} UTC")
@@ -264,8 +261,7 @@ class Actions:
         state = seen.pull_request.merge_state or "unknown"
         await advance(held, FenceChange(wait=wait, more=_more(held, MERGE_REFUSED, state)))
         facts = comments.Facts(until=wait.until, github_text=reason, base=seen.pull_request.base_branch)
-        told = comments.approved(held.fence, Blocker.REFUSED, self._policy.names, facts)
-        await self._forge.status.show(held.fence.key.number, told, held)
+        await self._show_blocker(held, Blocker.REFUSED, facts)
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {reason}")
 
     async def queued(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Ended:
@@ -273,7 +269,8 @@ class Actions:
         wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
         more = tuple(one for one in _more(held, QUEUED, entry.state()) if one[0] != UNQUEUED)
         await advance(held, FenceChange(wait=wait, more=more))
-        return await self._tell_of_queue(held, Blocker.QUEUED, comments.Facts(base=seen.pull_request.base_branch))
+        await self._show_blocker(held, Blocker.QUEUED, comments.Facts(base=seen.pull_request.base_branch))
+        return Ended(Result.HANDED_OVER, f"approved; {Blocker.QUEUED}")
 
     async def hold_out(self, held: Held, outside: Outside) -> None:
         """Record in the fence that it left GitHub's merge queue, and goes back only on a person's order."""
@@ -285,12 +282,13 @@ class Actions:
         await advance(held, FenceChange(wait=wait, more=_more(held, UNQUEUED, outside.state())))
         said = outside.sentence(QueueEntry.of(held.fence).times)
         facts = comments.Facts(until=wait.until, github_text=said, base=seen.pull_request.base_branch)
-        return await self._tell_of_queue(held, Blocker.DEQUEUED, facts)
+        await self._show_blocker(held, Blocker.DEQUEUED, facts)
+        return Ended(Result.HANDED_OVER, f"approved; {Blocker.DEQUEUED}")
 
-    async def _tell_of_queue(self, held: Held, reason: Blocker, facts: comments.Facts) -> Ended:
-        told = comments.approved(held.fence, reason, self._policy.names, facts)
-        await self._forge.status.show(held.fence.key.number, told, held)
-        return Ended(Result.HANDED_OVER, f"approved; {reason}")
+    async def _show_blocker(self, held: Held, blocker: Blocker, facts: comments.Facts) -> None:
+        """Post what keeps the approved pull request from being merged now."""
+        status = comments.approved(held.fence, blocker, self._policy.names, facts)
+        await self._forge.status.show(held.fence.key.number, status, held)
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
         """Hand it to a person: fence, label and flags, and one comment with the reason."""

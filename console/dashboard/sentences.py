@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from console.status.phrases import ago, plain, tries
-from console.status.row import ItemRow, Waiting, Whom
+from console.status.phrases import ago, plain, tries, until_text
+from console.status.row import ItemRow, Whom
 from runtime.telemetry.progress_text import ended, finished_text
 from shared.commands.command import Verb
 from shared.telemetry.events import Event, EventKind
@@ -75,14 +75,8 @@ def waits(row: ItemRow, at: datetime) -> str:
     """Return what the row waits for, other than a person; empty when an agent works on it."""
     if row.waiting is None or row.waiting.whom is Whom.PERSON:
         return ""
-    return _WAITS.get(row.waiting.whom, "Waits for {}").format(plain(row.waiting.why)) + _until(row.waiting, at)
-
-
-def _until(waiting: Waiting, at: datetime) -> str:
-    if waiting.until is None:
-        return ""
-    until = waiting.until.astimezone(UTC)
-    return f", until {until:%H:%M}" if until.date() == at.date() else f", until {until:%Y-%m-%d %H:%M}"
+    until = until_text(row.waiting, at)
+    return _WAITS.get(row.waiting.whom, "Waits for {}").format(plain(row.waiting.why)) + (f",{until}" if until else "")
 
 
 def stage(row: ItemRow) -> str:

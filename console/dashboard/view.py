@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 
 from console.dashboard import sentences
 from console.dashboard.cards import LANES, Card, Place, cards, orders, since
@@ -288,11 +288,9 @@ def _event(event: Event, settings: DashboardSettings) -> EventView:
     link = Link("", number, "", _url(track, number, site)) if number else None
     at = event.at.astimezone(UTC)
     said = sentences.sentence(event)
-    return EventView(_clock(at), at.isoformat(timespec="seconds"), plain(event.agent), event.repository, link, said)
-
-
-def _clock(at: datetime) -> str:
-    return f"{at:%H:%M:%S}"
+    return EventView(
+        f"{at:%H:%M:%S}", at.isoformat(timespec="seconds"), plain(event.agent), event.repository, link, said
+    )
 
 
 def _first_steps(boards: Iterable[Board], settings: DashboardSettings) -> Iterator[FirstStep]:

@@ -267,12 +267,6 @@ _NOBODY = Identity("", "")
 """Reading notes needs no name."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    costs: dict[int, float | None]
-    setbacks: dict[str, int]
-
-
 async def gathered(visit: OpenRepository, since: datetime) -> Facts:
     """Everything since a time (server's). Raises `Transient` and `Blocked`."""
     mirror, until = visit.mirror, visit.server_time()
@@ -281,7 +275,7 @@ async def gathered(visit: OpenRepository, since: datetime) -> Facts:
     chains = await fences.chains(mirror)
     found = items(chains)
     merged = [item for item in within(found, since, until) if item.outcome is WorkState.MERGED]
-    told = await _noted(visit, merged)
+    costs, setbacks = await _read_notes(visit, merged)
     base = visit.configured.base_branch or visit.hub.repository.default_branch
     return Facts(
         since=since,
@@ -290,8 +284,8 @@ async def gathered(visit: OpenRepository, since: datetime) -> Facts:
         stories=stories(chains),
         rework=rework(merged, await _history(mirror, base, merged), await _turned_red(mirror)),
         ledger=await accounts.entries(mirror, whole=True),
-        notes=told.costs,
-        setbacks=told.setbacks,
+        notes=costs,
+        setbacks=setbacks,
     )
 
 
@@ -310,7 +304,7 @@ async def _turned_red(mirror: Mirror) -> frozenset[int]:
     return answered((await mirror.git.run("for-each-ref", "--format=%(refname)", PREFIX)).text.splitlines())
 
 
-async def _noted(visit: OpenRepository, merged: Iterable[Item]) -> _Told:
+async def _read_notes(visit: OpenRepository, merged: Iterable[Item]) -> tuple[dict[int, float | None], dict[str, int]]:
     """Return costs and setbacks from the authentic notes of merged items; notes signed with another key are ignored."""
     told, setbacks = Notes(visit.mirror.git, _NOBODY), Counter[str]()
     costs: dict[int, float | None] = {}
@@ -319,7 +313,7 @@ async def _noted(visit: OpenRepository, merged: Iterable[Item]) -> _Told:
         found = [note for text in texts.values() if (note := notes.read(text, visit.keys)) is not None]
         costs[item.number] = _cost_of(found)
         setbacks.update(error.type for note in found for error in (note.error, *note.rolled_back) if error is not None)
-    return _Told(costs, dict(setbacks))
+    return costs, dict(setbacks)
 
 
 def _cost_of(found: Sequence[Note]) -> float | None:

@@ -6,7 +6,7 @@ Labels and assignees for which the engine leaves an item, or its merge, to peopl
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from console.status.decisions import Decision, latest_decision
@@ -54,12 +54,6 @@ def claimed(seen: RepositorySnapshot, settings: BoardSettings) -> tuple[int, ...
     return tuple(sorted({f.ack_id for f in fences if f is not None and f.ack_id and f.stage not in TERMINAL | HALTED}))
 
 
-@dataclass(frozen=True, slots=True)
-class _Lease:
-    agent: str = ""
-    since: datetime | None = None
-
-
 class _Fold:
     """One look at one repository."""
 
@@ -77,15 +71,15 @@ class _Fold:
         if not (labels.story or labels.stages or labels.flags or (fence and fence.stage not in TERMINAL)):
             return None
         stage = _stage(labels, fence)
-        lease = self._lease(fence)
+        holder, held_since = self._holder(fence)
         row = ItemRow(
             track=track,
             number=issue.number,
             title=issue.title,
             stage=stage,
             moved_at=fence.at if fence is not None else issue.updated_at,
-            holder=lease.agent,
-            held_since=lease.since,
+            holder=holder,
+            held_since=held_since,
             usd=None if self._seen.usd is None else self._seen.usd.get(f"#{issue.number}", 0.0),
             flags=tuple(flag for flag in Flag if flag in labels.flags),
             commands=fitting(track, stage, paused=Flag.PAUSED in labels.flags),
@@ -181,20 +175,20 @@ class _Fold:
         ack = self._seen.acks.get(fence.ack_id) if fence is not None else None
         return last_word(fence, self._seen.comments, ack.author.id) if fence is not None and ack is not None else {}
 
-    def _lease(self, fence: Fence | None) -> _Lease:
-        """Return the holder: nobody once the fence is released; else its agent, while fence or comment is fresh."""
+    def _holder(self, fence: Fence | None) -> tuple[str, datetime | None]:
+        """Return the holder, and since when: nobody once the fence is released; else its agent, while that is fresh."""
         if fence is None or fence.free or fence.stage in TERMINAL:
-            return _Lease()
+            return "", None
         comment = self._seen.acks.get(fence.ack_id)
         ack = read_ack(comment) if comment is not None else None
         if fence.format == 1:
             live = comment is not None and ack is not None and ack.live(self._seen.at) and ack.nonce == fence.nonce
-            return _Lease(fence.agent, comment.created_at) if live and comment is not None else _Lease()
+            return (fence.agent, comment.created_at) if live and comment is not None else ("", None)
         seen_at = max(fence.stamped, comment.updated_at if comment is not None else fence.stamped)
         if self._seen.at - seen_at >= self._settings.timeout:
-            return _Lease()
+            return "", None
         ours = ack is not None and ack.nonce == fence.nonce
-        return _Lease(fence.agent, datetime.fromtimestamp(ack.millis / 1000, UTC) if ack and ours else fence.at)
+        return fence.agent, datetime.fromtimestamp(ack.millis / 1000, UTC) if ack and ours else fence.at
 
     def _fence(self, kind: Role, number: int) -> Fence | None:
         return self._seen.fences.get(ItemKey(kind, number))

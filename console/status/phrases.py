@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from console.status.row import ItemRow, Whom
+from console.status.row import ItemRow, Waiting, Whom
 from shared.workflow import Track
 
 _FOR = {**dict.fromkeys((Whom.PLANNER, Whom.WORKER, Whom.REVIEWER, Whom.ITEM), ""), Whom.PERSON: "maintainer: "}
@@ -24,10 +24,15 @@ def waits(row: ItemRow, at: datetime) -> str:
     if row.waiting is None:
         return ""
     told = _FOR.get(row.waiting.whom, f"{row.waiting.whom}: ") + plain(row.waiting.why)
-    if row.waiting.until is None:
-        return told
-    until = row.waiting.until.astimezone(UTC)
-    return told + (f" until {until:%H:%M}" if until.date() == at.date() else f" until {until:%Y-%m-%d %H:%M}")
+    return told + until_text(row.waiting, at)
+
+
+def until_text(waiting: Waiting, at: datetime) -> str:
+    """Return ` until` with the latest time of the next look, without the day if that is today; empty if unknown."""
+    if waiting.until is None:
+        return ""
+    until = waiting.until.astimezone(UTC)
+    return f" until {until:%H:%M}" if until.date() == at.date() else f" until {until:%Y-%m-%d %H:%M}"
 
 
 def tries(row: ItemRow) -> str:

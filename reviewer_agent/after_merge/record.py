@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from reviewer_agent.ref_records import read_record, trailers_of
 from shared.git.ports import Fences
 from shared.lock.codec import FENCE_NAMESPACE
-from shared.lock.port import ForeignFence, RefUpdate
+from shared.lock.port import RefUpdate
 
 PREFIX = f"{FENCE_NAMESPACE}/after-merge/"
 """Prefix of the refs, one for each pull request whose merge was answered."""
@@ -54,8 +55,7 @@ class Record:
     @classmethod
     def read(cls, message: str) -> Record | None:
         """Return the record that a commit message spells; None if it is none of this version."""
-        lines = (line.partition(": ") for line in message.splitlines())
-        trailers = {name: value.strip() for name, _, value in lines if value}
+        trailers = trailers_of(message)
         if trailers.get("Engine-After-Merge") != _VERSION:
             return None
         try:
@@ -78,13 +78,7 @@ class Records:
 
         Raises `Transient`, and `ForeignFence` for a record that only a newer engine can read.
         """
-        found = await self._refs.read(_ref(number))
-        if found is None:
-            return None, None
-        record = Record.read(found[1])
-        if record is None:
-            raise ForeignFence(_ref(number), found[0])
-        return found[0], record
+        return await read_record(self._refs, _ref(number), Record.read)
 
     async def move(self, record: Record, expected: str | None, updates: Sequence[RefUpdate] = ()) -> str | None:
         """Write it in place of `expected`, together with `updates`; return the new commit, or None if too late."""

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from reviewer_agent.ref_records import read_record, trailers_of
 from shared.ci.verdict import CiVerdict
 from shared.git.ports import Fences, Mirror
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
-from shared.lock.port import ForeignFence
 
 REF = f"{FENCE_NAMESPACE}/merges"
 
@@ -58,8 +58,7 @@ class MergeTurn:
     @classmethod
     def read(cls, message: str) -> MergeTurn | None:
         """Return the turn that a commit message spells; None if it is none of this version."""
-        lines = (line.partition(": ") for line in message.splitlines())
-        trailers = {name: value.strip() for name, _, value in lines if value}
+        trailers = trailers_of(message)
         if trailers.get("Engine-Merge") != _VERSION:
             return None
         try:
@@ -101,7 +100,7 @@ class MergeTurns:
 
         Raises `Transient`, and `ForeignFence` if only a newer engine can tell.
         """
-        _, last = await self._last()
+        _, last = await read_record(self._refs, REF, MergeTurn.read)
         return last is not None and last.settling(branch, tip, checks, now=self._server_time(), seconds=seconds)
 
     async def take(self, held: Held, turn: MergeTurn) -> bool:
@@ -109,7 +108,7 @@ class MergeTurns:
 
         Raises `Lost` and `Transient`, and `ForeignFence` for a turn that cannot be read: it may still be held.
         """
-        expected, last = await self._last()
+        expected, last = await read_record(self._refs, REF, MergeTurn.read)
         if last is not None and await self._is_taken(last, turn):
             return False
         held.check()
@@ -134,16 +133,6 @@ class MergeTurns:
     def keep(self, number: int) -> None:
         """Keep the turn of a merge that was or may have been made: it ends when the base moves, or with its time."""
         self._mine.pop(number, None)
-
-    async def _last(self) -> tuple[str | None, MergeTurn | None]:
-        """Return the commit that the ref is at, and the turn that it records; None twice if nothing was ever merged."""
-        found = await self._refs.read(REF)
-        if found is None:
-            return None, None
-        last = MergeTurn.read(found[1])
-        if last is None:
-            raise ForeignFence(REF, found[0])
-        return found[0], last
 
     async def _is_taken(self, last: MergeTurn, turn: MergeTurn) -> bool:
         """Return whether another one has the turn; it ends with its time, when given back, or when the base moves."""

@@ -36,26 +36,6 @@ _OF_BASE = ("not mergeable", "merge conflict", "out of date", "not up to date", 
 """GitHub's words for a refusal because of the base; the last is its word for a branch that is behind the base."""
 
 
-class Refusals:
-    """The handling of refused merges in one repository."""
-
-    def __init__(self, forge: Forge, observer: Observer, handover: Actions) -> None:
-        self._forge = forge
-        self._observer = observer
-        self._handover = handover
-
-    async def handle(self, held: Held, seen: Snapshot, refused: Blocked) -> Step:
-        """Give it back to have its base merged in if that is the reason, else wait. Raises `Transient`."""
-        said = refused.message if isinstance(refused, Refused) else str(refused)
-        one_look.renew()
-        log.warning("merge_refused", outcome="retrying", error=str(refused))
-        now = await self._forge.pulls.pull_request(seen.pull_request.number)
-        of_base = now.out_of_step or (isinstance(refused, Refused) and refused.says(*_OF_BASE))
-        if of_base and not seen.sent_to_base and await self._observer.is_repairable(now):
-            return await self._handover.send_to_base(held, seen)
-        return await self._handover.refused(held, seen, said)
-
-
 log = structlog.get_logger()
 
 
@@ -72,19 +52,18 @@ class Merging:
     def __init__(self, forge: Forge, observer: Observer, handover: Actions, policy: Policy) -> None:
         self._forge = forge
         self._handover = handover
-        self._refusals = Refusals(forge, observer, handover)
         self._observer = observer
         self._policy = policy
 
     async def merge(self, held: Held, seen: Snapshot) -> Step:
-        """Merge, or give the turn back. A refusal by GitHub ends nothing: see `Refusals`."""
+        """Merge, or give the turn back. A refusal by GitHub ends nothing: see `_handle_refusal`."""
         try:
             return await self._merge(held, seen)
         except UnknownOutcome:
             self._forge.turns.keep(seen.pull_request.number)  # it may be merged: nobody else's turn yet
             raise
         except (Refused, NotAllowed) as refused:
-            return await self._refusals.handle(held, seen, refused)
+            return await self._handle_refusal(held, seen, refused)
         finally:
             await self._forge.turns.give_back(held, seen.pull_request.number)
 
@@ -107,9 +86,20 @@ class Merging:
         try:
             await self._forge.queue.enter(seen.pull_request.node_id, head, held)
         except (Refused, NotAllowed) as refused:
-            return await self._refusals.handle(held, seen, refused)
+            return await self._handle_refusal(held, seen, refused)
         log.info("enqueued", outcome="completed", sha=head, times=times)
         return await self._handover.queued(held, seen, QueueEntry(head, times, seen.base_tip))
+
+    async def _handle_refusal(self, held: Held, seen: Snapshot, refused: Blocked) -> Step:
+        """Give it back to have its base merged in if that is the reason, else wait. Raises `Transient`."""
+        one_look.renew()
+        log.warning("merge_refused", outcome="retrying", error=str(refused))
+        now = await self._forge.pulls.pull_request(seen.pull_request.number)
+        of_base = now.out_of_step or (isinstance(refused, Refused) and refused.says(*_OF_BASE))
+        if of_base and not seen.sent_to_base and await self._observer.is_repairable(now):
+            return await self._handover.send_to_base(held, seen)
+        reason = refused.message if isinstance(refused, Refused) else str(refused)
+        return await self._handover.refused(held, seen, reason)
 
     async def _outside(self, held: Held, seen: Snapshot, entry: QueueEntry, queue_exit: QueueExit | None) -> Step:
         """Handle a pull request that left the queue: remove the obstacle, or hand it to a person with the reason."""

@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from reviewer_agent.ref_records import read_record, trailers_of
 from reviewer_agent.review.verdict import branch_key
 from shared.errors import Gone
 from shared.git.ports import Fences
 from shared.github.ports import Pulls
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
-from shared.lock.port import ForeignFence
 from shared.scheduling.order import excluded
 from shared.workflow import HALTED
 from shared.workflow.labels import Labels
@@ -53,8 +53,7 @@ class UpdateTurn:
     @classmethod
     def read(cls, message: str) -> UpdateTurn | None:
         """Return the turn that a commit message spells; None if it is none of this version."""
-        lines = (line.partition(": ") for line in message.splitlines())
-        trailers = {name: value.strip() for name, _, value in lines if value}
+        trailers = trailers_of(message)
         if trailers.get("Engine-Update") != _VERSION:
             return None
         try:
@@ -88,7 +87,7 @@ class UpdateTurns:
         `complete`: only being up to date is missing for the merge of `number`. Raises `Transient`, and `ForeignFence`
         if only a newer engine can tell.
         """
-        _, last = await self._last(branch)
+        _, last = await read_record(self._refs, _ref(branch), UpdateTurn.read)
         if last is None or last.pull_request == number:
             return 0
         held = self._server_time() - last.at
@@ -102,7 +101,7 @@ class UpdateTurns:
         Raises `Lost` and `Transient`, and `ForeignFence` for a turn that cannot be read.
         """
         number = held.fence.key.number
-        expected, last = await self._last(branch)
+        expected, last = await read_record(self._refs, _ref(branch), UpdateTurn.read)
         if last is not None and last.pull_request == number:
             return True
         if await self.before(number, branch, complete=complete):
@@ -121,15 +120,6 @@ class UpdateTurns:
             return False
         shown = self._names.read(found.labels)
         return bool(shown.stages) and not shown.stages & HALTED and not shown.flags
-
-    async def _last(self, branch: str) -> tuple[str | None, UpdateTurn | None]:
-        found = await self._refs.read(_ref(branch))
-        if found is None:
-            return None, None
-        last = UpdateTurn.read(found[1])
-        if last is None:
-            raise ForeignFence(_ref(branch), found[0])
-        return found[0], last
 
 
 def _ref(branch: str) -> str:

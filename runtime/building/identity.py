@@ -1,14 +1,15 @@
-"""The identity that claims in a repository, or acts there by hand: accounts and keys by which its text is known."""
+"""The identity that claims in a repository, or acts there by hand: accounts, keys, and the nonces of its locks."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
 
-from runtime.building.nonces import NonceBook
+from config.state import AgentIdentity
 from runtime.building.sign_in import pace_of, siblings_of
 from runtime.building.start_message import beginning
 from shared.lock.breaker import Breaker
@@ -21,6 +22,27 @@ if TYPE_CHECKING:
 
 
 log = structlog.get_logger()
+
+
+class NonceBook:
+    """The nonces of this agent's locks, remembered on disk before they are used."""
+
+    def __init__(self, identity: AgentIdentity) -> None:
+        self._identity = identity
+
+    def fresh(self) -> str:
+        """Return a new nonce, which is remembered before."""
+        nonce = secrets.token_hex(16)
+        self._identity.remember(nonce)
+        return nonce
+
+    def mine(self, nonce: str) -> bool:
+        """Return whether this agent id made the nonce."""
+        return nonce in self._identity.nonces
+
+    def forget(self, nonce: str) -> None:
+        """Forget the nonce of a lock that is finished."""
+        self._identity.forget(nonce)
 
 
 def claimant_of(process: Process, seen: Hub, budget_check: BudgetCheck | None = None) -> Claimant:

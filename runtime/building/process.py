@@ -14,8 +14,7 @@ from config.state import AgentIdentity
 from runtime.building.connections import Connections
 from runtime.building.notifications import outbox
 from runtime.building.secrets import ProcessSecrets
-from runtime.building.telemetry import EventLogs, ProcessTelemetry, trail_of
-from runtime.building.tracing import traced
+from runtime.building.telemetry import EventLogs, ProcessTelemetry, traced, trail_of
 from shared.clock import Clock
 from shared.escalation.delivery import Outbox
 from shared.llm.circuit_breaker import Breaker

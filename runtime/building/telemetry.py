@@ -1,8 +1,8 @@
-"""Construction of one process's events, figures and health from the configuration."""
+"""Construction of one process's events, figures, health and traces from the configuration."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 
+from config.collector import collector
 from config.observability import HealthSettings
 from config.settings import Settings
 from shared.clock import Clock
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.models import Issue
-from shared.telemetry.event_log import Copied, Written
+from shared.telemetry.event_log import Copied, NoEventLog, Written
 from shared.telemetry.event_recorder import EventRecorder, Telemetry
 from shared.telemetry.events import EventLog
 from shared.telemetry.fold import Tallies
@@ -34,6 +35,8 @@ FLUSH_SECONDS = 5.0
 """Seconds that the end of a process waits for its last events to be written; a stop by signal has 30 in all."""
 
 EVENTS = "events.db"
+
+_EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,32 @@ def store(settings: Settings) -> SqliteStore | PostgresStore:
     from shared.telemetry.postgres_store import PostgresStore
 
     return PostgresStore(settings.events.url.get_secret_value())
+
+
+def traced(settings: Settings, environment: Mapping[str, str], agent: str, hide: Callable[[str], str]) -> EventLog:
+    """Return the log that takes events of `agent`, an id, for traces; it keeps nothing if there is no collector.
+
+    Raises `Misconfigured` for an address that cannot be used, or without the extra.
+    """
+    wanted = collector(settings.telemetry, environment)
+    if wanted is None:
+        return NoEventLog()
+    if not _installed():
+        raise Misconfigured(
+            f"{wanted.named_by} asks for traces, which need the extra: pip install 'workflow-engine[otel]'."
+        )
+    from shared.telemetry.otlp_store import OtlpStore  # an agent that sends none should not load it
+
+    resource = {"service.name": wanted.service, "service.instance.id": agent}
+    store = OtlpStore(wanted.url, wanted.headers, resource, hide)
+    return Written(store, keep=timedelta(days=settings.events.retention_days), to="collector")
+
+
+def _installed() -> bool:
+    try:
+        return find_spec(_EXPORTER) is not None
+    except ModuleNotFoundError:  # what it is a part of is not there
+        return False
 
 
 def queue(known: Iterable[Issue], names: Labels) -> dict[str, int]:
