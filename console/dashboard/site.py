@@ -58,18 +58,18 @@ class Site:
 
     def _application(self, port: int) -> web.Application:
         own = {f"{name}:{port}" for name in (HOST, "localhost")}
-        app = web.Application(middlewares=[_guarded(own)], client_max_size=4096)
+        app = web.Application(middlewares=[_host_guard(own)], client_max_size=4096)
         app.on_response_prepare.append(_with_headers)
-        app.router.add_get("/", _answered(self._page, "text/html"))
-        app.router.add_get("/api/status", _answered(self._status, "application/json"))
+        app.router.add_get("/", _text_handler(self._page, "text/html"))
+        app.router.add_get("/api/status", _text_handler(self._status, "application/json"))
         app.router.add_get("/live", self._live.stream)
         app.router.add_post("/api/orders", self._desk.take)
         for name, kind in _FILES.items():
-            app.router.add_get(f"/{name}", _file(name, kind))
+            app.router.add_get(f"/{name}", _file_handler(name, kind))
         return app
 
 
-def _answered(answer: Answer, kind: str) -> Handler:
+def _text_handler(answer: Answer, kind: str) -> Handler:
     async def handler(request: web.Request) -> web.StreamResponse:
         try:
             return web.Response(text=await answer(), content_type=kind, charset="utf-8")
@@ -79,7 +79,7 @@ def _answered(answer: Answer, kind: str) -> Handler:
     return handler
 
 
-def _file(name: str, kind: str) -> Handler:
+def _file_handler(name: str, kind: str) -> Handler:
     content = files(__package__).joinpath(name).read_bytes()
 
     async def handler(request: web.Request) -> web.StreamResponse:
@@ -88,7 +88,7 @@ def _file(name: str, kind: str) -> Handler:
     return handler
 
 
-def _guarded(own: Iterable[str]) -> Middleware:
+def _host_guard(own: Iterable[str]) -> Middleware:
     """Refuse a request whose host is not one of our `own` names: other names may be pointed here by other sites."""
     names = frozenset(own)
 

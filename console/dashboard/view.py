@@ -173,7 +173,7 @@ def view(shown: Shown, settings: DashboardSettings, machine: Machine) -> Dashboa
         paused=plain(machine.paused),
         mine=mine,
         lanes=lanes,
-        merged=tuple(_merged(shown.boards, settings)),
+        merged=tuple(_merged_views(shown.boards, settings)),
         agents=tuple(_agents(shown.boards, settings, machine)),
         spending=tuple((board.repository, board.spent) for board in shown.boards if board.spent is not None),
         events=tuple(_event(event, settings) for event in shown.events),
@@ -247,7 +247,7 @@ def _buttons(card: Card) -> Iterator[Button]:
             yield Button(verb, label, row.number, str(row.stage), since(row), question, what)
 
 
-def _merged(boards: Iterable[Board], settings: DashboardSettings) -> Iterator[MergedView]:
+def _merged_views(boards: Iterable[Board], settings: DashboardSettings) -> Iterator[MergedView]:
     for board in boards:
         site = settings.sites.get(board.repository, "")
         for one in board.merged:

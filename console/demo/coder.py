@@ -60,12 +60,12 @@ async def playing(
         yield Playing(backend, None, {}, "The coder follows a script; everything else is real.")
         return
     spec = known_program(backend)
-    command, state = _configured(backend, environment)
+    command, state = _configured_program(backend, environment)
     chosen = await newest(backend, command, state, child_environment(environment))
     path, instead = chosen.path, f" {chosen.sentence}" if chosen.sentence else ""
-    access = _access(spec, environment, own=own)
+    access = _own_endpoint(spec, environment, own=own)
     if access is None:
-        async with _scripted(backend, stories) as server:
+        async with _scripted_model(backend, stories) as server:
             known = {spec.keys[0]: _STAND_IN, spec.url: server.url}
             said = f"The coder is the real {path}, at a scripted model on {server.url}: no key, no cost.{instead}"
             yield Playing(backend, path, known, said)
@@ -73,10 +73,10 @@ async def playing(
     known = {name: environment[name] for name in (*spec.keys, spec.url) if name in environment}
     if spec.login is not None and not spec.named(environment):
         known[spec.login.variable] = str(spec.login.place(environment).parent)
-    yield Playing(backend, path, known, f"The coder is {path}, {_with(spec, access)}{instead}", paid=True)
+    yield Playing(backend, path, known, f"The coder is {path}, {_payment_phrase(spec, access)}{instead}", paid=True)
 
 
-def _configured(backend: str, environment: Mapping[str, str]) -> tuple[str, Path]:
+def _configured_program(backend: str, environment: Mapping[str, str]) -> tuple[str, Path]:
     """The command of the backend's program, and the state directory, as a configuration says it where there is one."""
     file = source(None, environment=environment)
     if file is None:
@@ -85,7 +85,7 @@ def _configured(backend: str, environment: Mapping[str, str]) -> tuple[str, Path
     return settings.cli(backend), settings.state_dir
 
 
-def _access(spec: CliSpec, environment: Mapping[str, str], *, own: bool) -> Endpoint | None:
+def _own_endpoint(spec: CliSpec, environment: Mapping[str, str], *, own: bool) -> Endpoint | None:
     """Return the endpoint of the person's environment, or None.
 
     A login that only lies on the machine counts for an `own` story alone. An `own` story without credentials raises
@@ -100,7 +100,7 @@ def _access(spec: CliSpec, environment: Mapping[str, str], *, own: bool) -> Endp
     return access if own or spec.named(environment) else None
 
 
-def _with(spec: CliSpec, access: Endpoint) -> str:
+def _payment_phrase(spec: CliSpec, access: Endpoint) -> str:
     """Return a phrase with the model's server and with how it is paid."""
     where = spec.company if access.base_url is None else access.base_url
     if access.login:
@@ -109,7 +109,7 @@ def _with(spec: CliSpec, access: Endpoint) -> str:
 
 
 @asynccontextmanager
-async def _scripted(backend: str, stories: Sequence[Story]) -> AsyncIterator[ModelServer]:
+async def _scripted_model(backend: str, stories: Sequence[Story]) -> AsyncIterator[ModelServer]:
     if len(stories) > 1:
         raise Misconfigured(f"The scripted model knows one story at a time: --llm {backend} without --stories.")
     async with ModelServer(script(Scenario.parse(scenario(stories)), backend)) as server:

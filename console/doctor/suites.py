@@ -45,53 +45,53 @@ def suites_finding(policies: Sequence[SuitePolicy], paths: Collection[str], read
     try:
         used = chosen_suites(policies, paths, read)
     except Misconfigured as error:
-        return _unusable(policies, found, str(error), where)
-    told = f"Run: {_listed(used)}."
+        return _unusable_finding(policies, found, str(error), where)
+    told = f"Run: {_list_of_suites(used)}."
     left = [suite for suite in found if suite.directory not in {one.directory for one in used}]
     if not left:
-        return passed(SUBJECT, f"{told}{'' if _is_said(policies) else _ANOTHER}", where)
-    told = f"{told} Found as well, and not run: {_listed(left)}."
-    if _is_said(policies):
+        return passed(SUBJECT, f"{told}{'' if _is_configured(policies) else _ANOTHER}", where)
+    told = f"{told} Found as well, and not run: {_list_of_suites(left)}."
+    if _is_configured(policies):
         return passed(SUBJECT, told, where)
     places = {suite.directory for suite in found}
     kept = [suite for suite in used if suite.directory in places]  # else only what lies below it has tests
-    return warned(SUBJECT, told, f"To run them where they lie, write {_written([*kept, *left])}.", where)
+    return warned(SUBJECT, told, f"To run them where they lie, write {_configuration_key([*kept, *left])}.", where)
 
 
 _ANOTHER = " For another command there is the key test_command."
 
 
-def _unusable(policies: Sequence[SuitePolicy], found: Sequence[Suite], why: str, where: str) -> Finding:
-    if _is_said(policies):
+def _unusable_finding(policies: Sequence[SuitePolicy], found: Sequence[Suite], why: str, where: str) -> Finding:
+    if _is_configured(policies):
         step = f"Correct working_directory, suites or test_command ({link('docs/configuration.md#tests')})."
-        return failed(SUBJECT, why, f"{step} Found are: {_listed(found)}." if found else step, where)
+        return failed(SUBJECT, why, f"{step} Found are: {_list_of_suites(found)}." if found else step, where)
     if not found:
         step = "Write test_command and test_report, or add a first test; without tests nothing can be implemented."
         return failed(SUBJECT, why, step, where)
-    sentence = f"None are found in the root. Found elsewhere: {_listed(found)}."
-    return failed(SUBJECT, sentence, f"To run them where they lie, write {_written(found)}.", where)
+    sentence = f"None are found in the root. Found elsewhere: {_list_of_suites(found)}."
+    return failed(SUBJECT, sentence, f"To run them where they lie, write {_configuration_key(found)}.", where)
 
 
-def _is_said(policies: Sequence[SuitePolicy]) -> bool:
+def _is_configured(policies: Sequence[SuitePolicy]) -> bool:
     """Return whether a person has configured any suite."""
     return tuple(policies) != (SuitePolicy(),)
 
 
-def _listed(suites: Sequence[Suite]) -> str:
+def _list_of_suites(suites: Sequence[Suite]) -> str:
     return ", ".join(
         f"{suite.choice.runner.name} in {suite.directory or 'the root'} (`{suite.choice.test_command}`)"
         for suite in suites
     )
 
 
-def _written(suites: Sequence[Suite]) -> str:
+def _configuration_key(suites: Sequence[Suite]) -> str:
     """Return the key of the configuration that names exactly these suites."""
     if len(suites) == 1:
-        return f"working_directory: {_quoted(suites[0].directory)}"
-    return f"suites: [{', '.join(f'{{directory: {_quoted(suite.directory)}}}' for suite in suites)}]"
+        return f"working_directory: {_yaml_name(suites[0].directory)}"
+    return f"suites: [{', '.join(f'{{directory: {_yaml_name(suite.directory)}}}' for suite in suites)}]"
 
 
-def _quoted(directory: str) -> str:
+def _yaml_name(directory: str) -> str:
     """Return the directory as YAML takes it in a list, for any name."""
     return directory if re.fullmatch(r"[A-Za-z][\w./-]*", directory, re.ASCII) else json.dumps(directory)
 
@@ -109,12 +109,12 @@ async def content(visit: RepositoryContext, path: str) -> bytes | None:
     """Return a file of the base branch; None if it is too large for GitHub's answer, or gone meanwhile."""
     at = f"/repos/{visit.name}/contents/{segment(path)}"
     try:
-        return wire.read(_decoded, await visit.me.github.get(at, ref=visit.base_branch))
+        return wire.read(_decode_content, await visit.me.github.get(at, ref=visit.base_branch))
     except Gone:
         return None
 
 
-def _decoded(value: Any) -> bytes | None:
+def _decode_content(value: Any) -> bytes | None:
     return base64.b64decode(value["content"]) if value["encoding"] == "base64" else None
 
 

@@ -44,7 +44,7 @@ async def test_run(visit: RepositoryContext) -> Sequence[Finding]:
     if tip is None:
         return []  # a base branch that is not there is told elsewhere
     try:
-        return [run_finding(await _run(visit, tip), tip, visit.name)]
+        return [run_finding(await _run_base_tests(visit, tip), tip, visit.name)]
     except Misconfigured as error:
         return [failed(SUBJECT, f"The tests of the base cannot be started: {error}", _STEP, visit.name)]
     except (EngineError, CommandFailed, OSError) as error:
@@ -54,7 +54,7 @@ async def test_run(visit: RepositoryContext) -> Sequence[Finding]:
 _STEP = "Correct test_command, setup_command or sandbox; until then nothing can be implemented here."
 
 
-async def _run(visit: RepositoryContext, tip: str) -> TestRun:
+async def _run_base_tests(visit: RepositoryContext, tip: str) -> TestRun:
     machine, configured = visit.machine, visit.configured
     async with work_place(machine.settings) as place:
         mirror, space = await cloned(visit.git, visit.url, place)

@@ -54,8 +54,8 @@ async def chains(mirror: Mirror) -> dict[ItemKey, Chain]:
     if not tips:
         return {}
     commits = await _commits(mirror, tips)
-    fences = {key: tuple(_back(commits, key, oid)) for key, oid in tips.items()}
-    carried = {key: _carried(commits, of) for key, of in fences.items()}
+    fences = {key: tuple(_fences_back_from(commits, key, oid)) for key, oid in tips.items()}
+    carried = {key: _foreign_parents(commits, of) for key, of in fences.items()}
     foreign = await _without_trailer(mirror, frozenset(one for of in carried.values() for one in of))
     return {
         key: Chain(of[::-1], tuple(one for one in carried[key] if one in foreign)) for key, of in fences.items() if of
@@ -75,7 +75,7 @@ async def _commits(mirror: Mirror, tips: Mapping[ItemKey, str]) -> _Commits:
     return {oid: (tuple(parents.split()), message) for oid, parents, message in found}
 
 
-def _back(commits: _Commits, key: ItemKey, oid: str) -> Iterator[Fence]:
+def _fences_back_from(commits: _Commits, key: ItemKey, oid: str) -> Iterator[Fence]:
     """The chain from its tip back."""
     while oid in commits:
         parents, message = commits[oid]
@@ -86,7 +86,7 @@ def _back(commits: _Commits, key: ItemKey, oid: str) -> Iterator[Fence]:
         oid = parents[0] if parents else ""
 
 
-def _carried(commits: _Commits, fences: tuple[Fence, ...]) -> tuple[str, ...]:
+def _foreign_parents(commits: _Commits, fences: tuple[Fence, ...]) -> tuple[str, ...]:
     """Return the commits that fences have as parents and that are no fences."""
     own = {fence.oid for fence in fences}
     parents = (parent for fence in fences for parent in commits[fence.oid][0])

@@ -87,20 +87,20 @@ def configuration(text: str, blanks: Blanks) -> str:
     """The example with `blanks` filled in; raises ValueError when it has no place for one of them."""
     lines = [line for line in text.splitlines(keepends=True) if "yaml-language-server" not in line]
     text = f"# Written by `workflow-engine init`.\n{linked(''.join(lines))}"
-    text = _filled(text, r"  - name: owner/repo$", f"  - name: {blanks.repository}")
-    text = _filled(text, r"  key_files: \[\]", f"  key_files: [{_quoted(str(blanks.key))}]")
+    text = _fill_in(text, r"  - name: owner/repo$", f"  - name: {blanks.repository}")
+    text = _fill_in(text, r"  key_files: \[\]", f"  key_files: [{_yaml_quoted(str(blanks.key))}]")
     if blanks.api_url is not None:
-        text = _filled(text, r"  api_url: \S+", f"  api_url: {_quoted(blanks.api_url)}")
+        text = _fill_in(text, r"  api_url: \S+", f"  api_url: {_yaml_quoted(blanks.api_url)}")
     return text
 
 
-def _filled(text: str, place: str, filling: str) -> str:
+def _fill_in(text: str, place: str, filling: str) -> str:
     text, times = re.subn(f"(?m)^{place}", lambda _: filling, text)
     if times != 1:
         raise ValueError(f"the example has {times} lines like {place!r}")
     return text
 
 
-def _quoted(text: str) -> str:
+def _yaml_quoted(text: str) -> str:
     """Return the text in single quotes, as YAML writes it."""
     return "'" + text.replace("'", "''") + "'"

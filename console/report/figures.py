@@ -148,21 +148,21 @@ def figures(repository: str, facts: Facts, unknown_run: float) -> Figures:
         until=facts.until,
         outcomes={outcome: counted[outcome] for outcome in WorkState},
         zero_touch=sum(not item.touches for item in merged),
-        touches=_sorted(touch for item in merged for touch in item.touches),
-        tries=_sorted(item.tries for item in merged),
-        rounds=_sorted(item.rounds for item in merged),
-        rework=_sorted(facts.rework[item.number] for item in merged if item.number in facts.rework),
+        touches=_sorted_counts(touch for item in merged for touch in item.touches),
+        tries=_sorted_counts(item.tries for item in merged),
+        rounds=_sorted_counts(item.rounds for item in merged),
+        rework=_sorted_counts(facts.rework[item.number] for item in merged if item.number in facts.rework),
         too_young=sum(facts.until - item.ended_at < WINDOW for item in merged),
         cost=_cost(facts, merged, unknown_run),
         lead_median_seconds=median(item.lead.total_seconds() for item in merged) if merged else None,
         spells=_spells(facts, merged),
         backend_runs=_backend_runs(facts, merged),
         setbacks=dict(sorted(facts.setbacks.items())),
-        resumed=_resumed(facts),
+        resumed=_resumed_runs(facts),
     )
 
 
-def _sorted(values: Iterable[T]) -> dict[T, int]:
+def _sorted_counts(values: Iterable[T]) -> dict[T, int]:
     return dict(sorted(Counter(values).items()))
 
 
@@ -215,7 +215,7 @@ def _backend_runs(facts: Facts, merged: Iterable[Item]) -> tuple[BackendRuns, ..
     )
 
 
-def _resumed(facts: Facts) -> Resumed:
+def _resumed_runs(facts: Facts) -> Resumed:
     """By the ledger's settlements."""
     recent = (one.played.resumed for one in facts.ledger if isinstance(one, Settlement) and one.at >= facts.since)
     tokens = [count for count in recent if count is not None]

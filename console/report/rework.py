@@ -72,7 +72,7 @@ def rework(
 
 
 def _reason(item: Item, history: Sequence[Landed], red: Collection[int]) -> Reason | None:
-    changed = _changed(item, history)
+    changed = _repair_in_history(item, history)
     if changed is not Reason.REVERTED and item.pull_request in red:
         return Reason.TURNED_RED
     reopened = item.reopened_at
@@ -80,7 +80,7 @@ def _reason(item: Item, history: Sequence[Landed], red: Collection[int]) -> Reas
     return changed or (Reason.REOPENED if again else None)
 
 
-def _changed(item: Item, history: Sequence[Landed]) -> Reason | None:
+def _repair_in_history(item: Item, history: Sequence[Landed]) -> Reason | None:
     """Return REVERTED or FIXED if later commits of the base reverted or repaired the item's own; else None."""
     own = [place for place, commit in enumerate(history) if _is_of(item, commit)]
     if own:

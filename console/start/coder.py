@@ -32,13 +32,13 @@ def chosen(
     if name is not None and name not in cli_backends():
         show(f"{name}: it follows a script, which needs no key and no program.")
         return draft.choosing(llm_backend=name), environment
-    name, environment = _with_access(name, environment, person)
+    name, environment = _find_access(name, environment, person)
     draft = draft.choosing(llm_backend=name)
-    anyio.run(_program, name, draft.settings(environment), environment)
+    anyio.run(_find_program, name, draft.settings(environment), environment)
     return draft, environment
 
 
-def _with_access(backend: str | None, environment: Mapping[str, str], person: Person) -> tuple[str, Mapping[str, str]]:
+def _find_access(backend: str | None, environment: Mapping[str, str], person: Person) -> tuple[str, Mapping[str, str]]:
     known = cli_backends()
     for name in known if backend is None else (backend,):
         if known[name].needs_model and backend is None:
@@ -51,15 +51,15 @@ def _with_access(backend: str | None, environment: Mapping[str, str], person: Pe
         raise NotReady(f"Nothing can be coded: set {known[backend].keys[0]} and {known[backend].url}, and start again.")
     show(how_to())
     if isinstance(person, Nobody):
-        raise NotReady(_wrong("", backend))
+        raise NotReady(_fault_of_key("", backend))
     question = "Paste the key (it is not shown)"
-    key = ask(person, question, lambda text: _wrong(text, backend), secret=True, otherwise=NotReady)
+    key = ask(person, question, lambda text: _fault_of_key(text, backend), secret=True, otherwise=NotReady)
     _, name, variable = next(row for row in _keys() if key.startswith(row[0]))
     show(f"Used by this command alone and not kept: before you start agents yourself, export {variable}=...")
     return name, {**environment, variable: key}
 
 
-def _wrong(key: str, backend: str | None) -> str:
+def _fault_of_key(key: str, backend: str | None) -> str:
     if not key:
         variables = " or ".join(spec.keys[0] for name, spec in _of_vendors() if backend in {None, name})
         return f"Without a key nothing can be coded: set {variables}, and start again."
@@ -71,7 +71,7 @@ def _wrong(key: str, backend: str | None) -> str:
     return ""
 
 
-async def _program(name: str, settings: Settings, environment: Mapping[str, str]) -> None:
+async def _find_program(name: str, settings: Settings, environment: Mapping[str, str]) -> None:
     """Say which program is used; fetch it where there is none."""
     command = settings.cli(name)
     try:

@@ -66,12 +66,12 @@ def started(
     """
     keep_streams()
     try:
-        _check(options)
+        _check_options(options)
         draft = Draft.of(options.choices, options.config, environment, clock)
-        draft, environment = _prepared(draft, options, person, environment)
-        if (number := _ordered(options, draft, person, environment)) == 0:
+        draft, environment = _prepare_repository(draft, options, person, environment)
+        if (number := _order_issue(options, draft, person, environment)) == 0:
             return OK
-        return _worked(options, draft, number, partial(work or _work, draft, environment))
+        return _work_on(options, draft, number, partial(work or _work, draft, environment))
     except EngineError as error:
         return complain(error)
     except ExceptionGroup as group:
@@ -81,7 +81,7 @@ def started(
         return INTERRUPTED
 
 
-def _check(options: StartOptions) -> None:
+def _check_options(options: StartOptions) -> None:
     """Raise `Misconfigured` for options that no configuration takes, before anything is looked at."""
     checked(options.choices.repository)
     usable(
@@ -95,7 +95,7 @@ def _check(options: StartOptions) -> None:
     )
 
 
-def _prepared(
+def _prepare_repository(
     draft: Draft, options: StartOptions, person: Person, environment: Mapping[str, str]
 ) -> tuple[Draft, Mapping[str, str]]:
     """Everything but the issue; raises what only the person can put right."""
@@ -103,7 +103,7 @@ def _prepared(
         show(f"{draft.path} has {options.choices.repository} already: it counts, and only what is missing is made.")
     _step(1)
     settings = draft.settings(environment)
-    _machine(draft.machine(environment))
+    _check_machine(draft.machine(environment))
     StateDirectory(settings.state_dir).open()  # before anything is made below it with other rights
     _step(2)
     draft, environment, writer = signing_in.signed_in(draft, environment, person)
@@ -116,9 +116,9 @@ def _prepared(
     _step(5)
     draft = project.tried(draft, environment, person)
     _step(6)
-    draft = _written(draft, environment, comments=options.comments)
+    draft = _write_files(draft, environment, comments=options.comments)
     _step(7)
-    _examined(draft.machine(environment, quick=True))
+    _run_doctor(draft.machine(environment, quick=True))
     return draft, environment
 
 
@@ -126,9 +126,9 @@ def _step(number: int) -> None:
     show(f"{number}/{len(STEPS)}  {STEPS[number - 1]}")
 
 
-def _machine(patient: Machine) -> None:
+def _check_machine(patient: Machine) -> None:
     """Check this machine before any question, because no answer can repair it; raises the error of `refusal`."""
-    found = anyio.run(_of_machine, patient)
+    found = anyio.run(_machine_findings, patient)
     if not healthy(found):
         raise refusal(found)
     show("\n".join(one.sentence for one in found if one.status is Status.PASS and one.subject in _TOLD))
@@ -138,14 +138,14 @@ def _machine(patient: Machine) -> None:
 _TOLD = frozenset({"git", "sandbox"})
 
 
-async def _of_machine(patient: Machine) -> list[Finding]:
+async def _machine_findings(patient: Machine) -> list[Finding]:
     return [*await machine.git_version(patient), *await machine.disk(patient), *await sandbox(patient)]
 
 
-def _written(draft: Draft, environment: Mapping[str, str], *, comments: bool) -> Draft:
+def _write_files(draft: Draft, environment: Mapping[str, str], *, comments: bool) -> Draft:
     """The configuration file, then what `init` makes; raises `Misconfigured`, `NotReady` and `Transient`."""
     if not draft.known:
-        _write(draft, comments=comments)
+        _write_configuration(draft, comments=comments)
         draft = replace(draft, known=True)
     name = draft.choices.repository
     code = initialise(InitOptions(name, draft.path, yes=True), None, environment, draft.clock)
@@ -155,7 +155,7 @@ def _written(draft: Draft, environment: Mapping[str, str], *, comments: bool) ->
     return draft
 
 
-def _write(draft: Draft, *, comments: bool) -> None:
+def _write_configuration(draft: Draft, *, comments: bool) -> None:
     file = draft.file(comments=comments)
     if draft.before is None:
         if not file.write():
@@ -168,7 +168,7 @@ def _write(draft: Draft, *, comments: bool) -> None:
     show(f"Added {draft.choices.repository} to {draft.path}; all else in it is as it was.")
 
 
-def _examined(patient: Machine) -> None:
+def _run_doctor(patient: Machine) -> None:
     """The doctor; its test run is left out, because the tests have just run. Raises what failed."""
     show("Examining everything once ...")
     found: Sequence[Finding] = anyio.run(findings_of, patient)
@@ -178,7 +178,7 @@ def _examined(patient: Machine) -> None:
     show("\n".join(filter(None, (steps_text(found), total(found)))))
 
 
-def _ordered(options: StartOptions, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:
+def _order_issue(options: StartOptions, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:
     """Return the number of the issue that is to be worked on; 0: none."""
     settings = draft.settings(environment)
     _step(8)
@@ -196,7 +196,7 @@ def _ordered(options: StartOptions, draft: Draft, person: Person, environment: M
     return 0
 
 
-def _worked(options: StartOptions, draft: Draft, number: int, work: Callable[[], int]) -> int:
+def _work_on(options: StartOptions, draft: Draft, number: int, work: Callable[[], int]) -> int:
     name, file = draft.choices.repository, _config(options, draft)
     show(f"Ctrl-C stops it and loses nothing; go on with\n  {_again(options, draft)}")
     code = work()

@@ -112,10 +112,10 @@ class Draft:
 
     def file(self, *, comments: bool = False) -> NewFile:
         """The file as it is to be, with every key explained where `comments` are wanted; raises `Misconfigured`."""
-        text = self._added() if self.before is not None else _head() + "".join(self._lines(comments=comments))
+        text = self._extended_file() if self.before is not None else _head() + "".join(self._lines(comments=comments))
         return NewFile(self.path, lambda: text)
 
-    def _added(self) -> str:
+    def _extended_file(self) -> str:
         """The file with one more repository, every other byte as it was."""
         before = self.before or ""
         found = _LIST.search(before)
@@ -156,13 +156,13 @@ def _section(name: str, values: Mapping[str, object], model: type[BaseModel], co
 def _key(key: str, value: object, model: type[BaseModel], indent: str, *, comments: bool) -> Iterator[str]:
     if comments:
         yield f"{indent}# {' '.join((model.model_fields[key].description or '').split())}\n"
-    yield f"{indent}{key}: {_written(value)}\n"
+    yield f"{indent}{key}: {_as_yaml(value)}\n"
 
 
-def _written(value: object) -> str:
+def _as_yaml(value: object) -> str:
     """A value as YAML."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(map(_as_yaml, value))}]"
     text = str(value)
     plain = isinstance(value, int) or (re.fullmatch(r"[A-Za-z~/][\w ./~-]*", text) and yaml.safe_load(text) == text)
     return text if plain else json.dumps(text)

@@ -80,12 +80,12 @@ _NUMBER = re.compile(r"#?(\d{1,10})")
 def looked_up(draft: Draft, environment: Mapping[str, str], option: str) -> None:
     """Return when the issue that `--issue` names by its number can be taken, or none is named so; raises otherwise."""
     if number := _NUMBER.fullmatch(option):
-        anyio.run(_found, draft.machine(environment), int(number[1]))
+        anyio.run(_check_issue, draft.machine(environment), int(number[1]))
 
 
-async def _found(machine: Machine, number: int) -> None:
+async def _check_issue(machine: Machine, number: int) -> None:
     (configured,) = machine.settings.repositories
-    async with _signed_in(machine) as github:
+    async with _worker_client(machine) as github:
         await _open_issue(github, configured.name, number)
 
 
@@ -107,23 +107,23 @@ def chosen_issue(draft: Draft, environment: Mapping[str, str], person: Person, o
     Raises `Misconfigured` for a number that is no open issue.
     """
     machine = draft.machine(environment)
-    found = anyio.run(_looked, machine)
+    found = anyio.run(_open_issues, machine)
     if found.ordered and not option:
         issue = found.ordered[0]
         show(f"#{issue.number} is ordered already: {one_line(issue.title, TITLE_CHARS)}")
         return issue.number
-    answer = option or _asked(found.offered, person)
+    answer = option or _ask_for_issue(found.offered, person)
     if not answer:
         return 0
     if number := _NUMBER.fullmatch(answer):
-        issue = anyio.run(_labelled, machine, int(number[1]))
+        issue = anyio.run(_label_issue, machine, int(number[1]))
     else:
-        issue = anyio.run(_created, machine, answer)
+        issue = anyio.run(_create_issue, machine, answer)
     show(f"#{issue.number} carries {_ready(machine)} now: {one_line(issue.title, TITLE_CHARS)}")
     return issue.number
 
 
-def _asked(offered: Sequence[Issue], person: Person) -> str:
+def _ask_for_issue(offered: Sequence[Issue], person: Person) -> str:
     for issue in offered:
         labels = f" ({', '.join(sorted(issue.labels))})" if issue.labels else ""
         show(f"  #{issue.number:<5} {one_line(issue.title, TITLE_CHARS)}{labels}")
@@ -143,7 +143,7 @@ def _ready(machine: Machine) -> str:
 
 
 @asynccontextmanager
-async def _signed_in(machine: Machine) -> AsyncIterator[GitHub]:
+async def _worker_client(machine: Machine) -> AsyncIterator[GitHub]:
     """GitHub as the worker sees it."""
     async with (
         web_session(machine.settings, machine.environment) as session,
@@ -153,16 +153,16 @@ async def _signed_in(machine: Machine) -> AsyncIterator[GitHub]:
         yield me.github
 
 
-async def _looked(machine: Machine) -> OpenIssues:
+async def _open_issues(machine: Machine) -> OpenIssues:
     (configured,) = machine.settings.repositories
-    async with _signed_in(machine) as github:
+    async with _worker_client(machine) as github:
         return standing(await Issues(github, configured.name).recent() or (), configured)
 
 
-async def _labelled(machine: Machine, number: int) -> Issue:
+async def _label_issue(machine: Machine, number: int) -> Issue:
     """An open issue with the label that orders the work."""
     (configured,) = machine.settings.repositories
-    async with _signed_in(machine) as github:
+    async with _worker_client(machine) as github:
         issue = await _open_issue(github, configured.name, number)
         names = configured.labels.names()
         if not names.read(issue.labels).stages:
@@ -173,11 +173,11 @@ async def _labelled(machine: Machine, number: int) -> Issue:
         return issue
 
 
-async def _created(machine: Machine, text: str) -> Issue:
+async def _create_issue(machine: Machine, text: str) -> Issue:
     """A new issue with one criterion, what was typed."""
     (configured,) = machine.settings.repositories
     title, rest = split(text)
     labels = [_ready(machine), *configured.labels.include[:1]]
     body = rest or f"## Acceptance criteria\n\n- [ ] {one_line(text, len(text))}\n"
-    async with _signed_in(machine) as github:
+    async with _worker_client(machine) as github:
         return await Issues(github, configured.name).create(title, body, labels, ORDER)

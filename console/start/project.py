@@ -38,17 +38,17 @@ class Tried:
 
 def tried(draft: Draft, environment: Mapping[str, str], person: Person) -> Draft:
     """The draft with commands by which the tests of the base run here; raises what `refusal` makes of a failure."""
-    seen = _try(draft, environment)
+    seen = _test_base(draft, environment)
     if not healthy(seen.findings) and not draft.known and not draft.choices.setup_command and seen.suggested:
         show(f"They do not run as they are. With the set-up `{seen.suggested}` ...")
         draft = draft.choosing(setup_command=seen.suggested)
-        seen = _try(draft, environment)
+        seen = _test_base(draft, environment)
     if not healthy(seen.findings) and not draft.known and _asking_helps(seen.findings):
         show(_findings_text(seen.findings))
         answer = ask(person, QUESTION, lambda text: "" if text else "Without tests nothing can be implemented.")
         setup, _, command = answer.rpartition(_AND)
         draft = draft.choosing(test_command=command.strip(), setup_command=setup.strip() or draft.choices.setup_command)
-        seen = _try(draft, environment)
+        seen = _test_base(draft, environment)
     if not healthy(seen.findings):
         raise refusal(list(seen.findings))
     show(_findings_text(seen.findings))
@@ -64,21 +64,21 @@ def _asking_helps(findings: Sequence[Finding]) -> bool:
     return not any(one.passing for one in findings if one.status is Status.FAIL)
 
 
-def _try(draft: Draft, environment: Mapping[str, str]) -> Tried:
+def _test_base(draft: Draft, environment: Mapping[str, str]) -> Tried:
     """Run the tests of the base once, as the draft says."""
-    return anyio.run(_tried, draft.machine(environment))
+    return anyio.run(_run_tests_once, draft.machine(environment))
 
 
-async def _tried(machine: Machine) -> Tried:
+async def _run_tests_once(machine: Machine) -> Tried:
     async with visited_repository(machine, frozenset({Role.WORKER})) as visit:
         found = [*await test_run.ci(visit), *await suites.tests(visit)]
         if not healthy(found):
             return Tried(found)
         show("Running them once on the base, in the sandbox ...")
-        return Tried([*found, *await test_run.test_run(visit)], await _suggested(visit))
+        return Tried([*found, *await test_run.test_run(visit)], await _suggested_set_up(visit))
 
 
-async def _suggested(visit: RepositoryContext) -> str | None:
+async def _suggested_set_up(visit: RepositoryContext) -> str | None:
     """The set-up command that the files beside the tests suggest."""
     paths = await suites.paths_of(visit) or ()
     directory = suites_of(visit.configured)[0].directory

@@ -58,10 +58,10 @@ def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> t
     if not draft.known and draft.before is None and place.is_file():
         draft = draft.choosing(token_file=place)
         settings = draft.settings(environment)
-    known, where = _found(settings, environment)
+    known, where = _existing_token(settings, environment)
     if known is not None:
         try:
-            return draft, known, _tried(draft.machine(known, quick=True), where)
+            return draft, known, _check_token(draft.machine(known, quick=True), where)
         except NotReady as error:
             if settings.github.token_file != place:
                 raise
@@ -70,18 +70,18 @@ def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> t
     if isinstance(person, Nobody):
         raise NotReady(f"Without a token nothing can be done: set {settings.github.token_env}, and start again.")
     for _ in range(2):
-        token = ask(person, "Paste the token (it is not shown)", _wrong, secret=True, otherwise=NotReady)
+        token = ask(person, "Paste the token (it is not shown)", _fault_of_token, secret=True, otherwise=NotReady)
         known = {**environment, settings.github.token_env: token, TOKEN_ORIGIN: PASTED}
         try:
-            me = _tried(draft.machine(known, quick=True), "the token that you pasted")
+            me = _check_token(draft.machine(known, quick=True), "the token that you pasted")
         except NotReady as error:
             show(str(error))
             continue
-        return _kept(draft, place, token), known, me
+        return _keep_token(draft, place, token), known, me
     raise NotReady("GitHub does not let this token in. Make another one, and start again.")
 
 
-def _found(settings: Settings, environment: Mapping[str, str]) -> tuple[Mapping[str, str] | None, str]:
+def _existing_token(settings: Settings, environment: Mapping[str, str]) -> tuple[Mapping[str, str] | None, str]:
     """The environment with a token that is there already, and where it was found; None where there is none."""
     github = settings.github
     if github.app is not None:
@@ -110,14 +110,14 @@ def how_to(api_url: str, name: str) -> str:
     )
 
 
-def _wrong(token: str) -> str:
+def _fault_of_token(token: str) -> str:
     if not token:
         return "Without a token nothing can be done: paste one, or set GITHUB_TOKEN and start again."
     usable = token.isascii() and token.isprintable() and " " not in token
     return "" if usable else "That is no token: it has blanks or characters that no token has."
 
 
-def _kept(draft: Draft, place: Path, token: str) -> Draft:
+def _keep_token(draft: Draft, place: Path, token: str) -> Draft:
     """The token in a file of its own, which the configuration names; one that is there already is replaced."""
     place.unlink(missing_ok=True)
     NewFile(place, lambda: f"{token}\n").write()
@@ -128,17 +128,17 @@ def _kept(draft: Draft, place: Path, token: str) -> Draft:
     return draft.choosing(token_file=place)
 
 
-def _tried(machine: Machine, where: str, role: Role | None = None) -> Account:
+def _check_token(machine: Machine, where: str, role: Role | None = None) -> Account:
     """Return the token's account; raises `NotReady` naming what it lacks, `Transient` where GitHub does not answer."""
     roles = AGENTS if role is None else frozenset({role})
-    found, me = anyio.run(_examined, machine, roles)
+    found, me = anyio.run(_examine_token, machine, roles)
     if not healthy(found) or me is None:
         raise Transient(failures(found)) if only_passing(found) else NotReady(failures(found))
     show(f"{me.login}, by {where}: may do all that {'the agents need' if role is None else f'a {role} needs'}.")
     return me
 
 
-async def _examined(machine: Machine, roles: frozenset[Role]) -> tuple[Sequence[Finding], Account | None]:
+async def _examine_token(machine: Machine, roles: frozenset[Role]) -> tuple[Sequence[Finding], Account | None]:
     """Return the doctor's findings about an identity and its permissions, and its account."""
     try:
         async with visited_repository(machine, roles) as visit:
@@ -165,7 +165,7 @@ def reviewer(draft: Draft, environment: Mapping[str, str], person: Person, write
     given = draft.choices.reviewer_token_file
     if account.reviews_alone(settings):
         where = str(settings.github.reviewer_token_file or "an App")
-        me = _tried(draft.machine(environment, quick=True), where, Role.REVIEWER)
+        me = _check_token(draft.machine(environment, quick=True), where, Role.REVIEWER)
         if me.id == writer.id:
             raise NotReady(f"The reviewer's token belongs to {me.login} as well: it has to be another account's.")
         return draft
@@ -173,7 +173,7 @@ def reviewer(draft: Draft, environment: Mapping[str, str], person: Person, write
         return draft
     show(reviewers_own())
     place = config_place(environment) / "reviewer.token"
-    answer = ask(person, "Token of the reviewer's own account (Enter: leave it out)", _wrong_if_any, secret=True)
+    answer = ask(person, "Token of the reviewer's own account (Enter: leave it out)", _fault_if_any, secret=True)
     if not answer:
         show("Left out: one account for all.")
         return draft
@@ -186,5 +186,5 @@ def reviewer(draft: Draft, environment: Mapping[str, str], person: Person, write
         raise
 
 
-def _wrong_if_any(token: str) -> str:
-    return _wrong(token) if token else ""
+def _fault_if_any(token: str) -> str:
+    return _fault_of_token(token) if token else ""

@@ -141,7 +141,7 @@ class _Fold:
     def _standing(self, row: ItemRow, issue: Issue, fence: Fence | None) -> WaitingItem:
         beside = self._open.get(row.issue)
         word = self._word(fence)
-        needed = self._needed(row, issue) if row.track is Track.SPECIFICATION else ()
+        needed = self._needed_issues(row, issue) if row.track is Track.SPECIFICATION else ()
         return WaitingItem(
             track=row.track,
             stage=row.stage,
@@ -158,7 +158,7 @@ class _Fold:
             ours=bool(row.issue) or row.track is not Track.PULL_REQUEST,
         )
 
-    def _needed(self, row: ItemRow, issue: Issue) -> tuple[int, ...]:
+    def _needed_issues(self, row: ItemRow, issue: Issue) -> tuple[int, ...]:
         """Return the issues that come first: by the text, and before it is begun one that names the same files."""
         sharing = find_sharing(row.number, issue.files, self._seen.issues, self._settings.names)
         behind = (sharing.on,) if sharing is not None and row.stage is Stage.READY else ()
@@ -215,7 +215,7 @@ def passed_over(
         return f"take the label '{found[0]}' off"
     if issue is not None and (found := _among(issue.labels, settings.exclude)):
         return f"take the label '{found[0]}' off #{issue.number}"
-    if not taken_up and not item.is_pull_request and (told := _assigned(item, settings)):
+    if not taken_up and not item.is_pull_request and (told := _assigned_to_person(item, settings)):
         return told
     if item.draft:
         return "mark it as ready for review: it is a draft"
@@ -225,7 +225,7 @@ def passed_over(
     return f"give it the label {wanted}" if len(settings.include) == 1 else f"give it one of the labels {wanted}"
 
 
-def _assigned(item: Issue, settings: BoardSettings) -> str:
+def _assigned_to_person(item: Issue, settings: BoardSettings) -> str:
     if settings.own is None:
         return ""
     own = {login.casefold() for login in settings.own}

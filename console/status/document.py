@@ -23,7 +23,7 @@ def document(boards: Iterable[Board], seen: Machine | None = None) -> str:
             "at": _time(board.at),
             "complaint": board.complaint or None,
             "items": [_item(row) for row in board.rows],
-            "merged": [_merged(one) for one in board.merged],
+            "merged": [_merged_item(one) for one in board.merged],
             "spent": None
             if board.spent is None
             else {name: round(usd, 4) for name, usd in asdict(board.spent).items()},
@@ -60,7 +60,7 @@ def _item(row: ItemRow) -> dict[str, Any]:
     }
 
 
-def _merged(one: Merged) -> dict[str, Any]:
+def _merged_item(one: Merged) -> dict[str, Any]:
     return {"number": one.number, "title": one.title or None, "pull_request": one.pull_request, "at": _time(one.at)}
 
 

@@ -64,7 +64,7 @@ class Looking:
     async def look(self) -> Board:
         """The board as it is now; raises `Transient` and `Blocked`."""
         refs = await self._visit.mirror.refresh_all(f"{FENCE_NAMESPACE}/")
-        issues = await self._open()
+        issues = await self._open_items()
         at = self._visit.server_time()
         seen = RepositorySnapshot(at, issues, fences.newest(refs))
         books = await self._books(at) if REF in refs else None
@@ -76,11 +76,11 @@ class Looking:
             self.repository,
             at,
             rows(seen, self._terms),
-            merged=await self._merged(seen),
+            merged=await self._merged_items(seen),
             spent=None if books is None else lately.spent(books, self._limits, at),
         )
 
-    async def _open(self) -> tuple[Issue, ...]:
+    async def _open_items(self) -> tuple[Issue, ...]:
         """Return every open item that may be the engine's: the list of changes, and by label the older ones."""
         issues, names = self._visit.hub.issues, self._visit.hub.names
         recent = await issues.recent()
@@ -112,7 +112,7 @@ class Looking:
         entries = await accounts.entries(self._visit.mirror, whole=False)
         return ledger_lines.books(entries, at, self._limits.unknown_run)
 
-    async def _merged(self, seen: RepositorySnapshot) -> tuple[Merged, ...]:
+    async def _merged_items(self, seen: RepositorySnapshot) -> tuple[Merged, ...]:
         """Return the items merged in the last day; titles of issues that are gone are left empty."""
         found = lately.merged(seen.fences, seen.at, {})
         wanted = {one.number for one in found}

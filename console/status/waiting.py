@@ -55,7 +55,7 @@ class WaitingItem:
 
 def waiting(s: WaitingItem) -> Waiting | None:
     """Return what the item waits for; None while an agent works on it."""
-    asked = _person(s)
+    asked = _waits_for_person(s)
     if asked is not None:
         return asked
     if s.passed_over and not s.held:
@@ -73,10 +73,10 @@ def waiting(s: WaitingItem) -> Waiting | None:
         return Waiting(Whom.CI, "its checks")
     if s.held:
         return None
-    return _blocked(s) or _next(s)
+    return _waits_for_issues(s) or _next_party(s)
 
 
-def _blocked(s: WaitingItem) -> Waiting | None:
+def _waits_for_issues(s: WaitingItem) -> Waiting | None:
     """For which other issues it waits, by its text or by GitHub's relationships."""
     if s.blockers:
         return Waiting(Whom.ITEM, ", ".join(f"#{number}" for number in sorted(s.blockers)))
@@ -84,7 +84,7 @@ def _blocked(s: WaitingItem) -> Waiting | None:
     return Waiting(Whom.ITEM, "what blocks it on GitHub") if related else None
 
 
-def _person(s: WaitingItem) -> Waiting | None:
+def _waits_for_person(s: WaitingItem) -> Waiting | None:
     """Return the step of a person without which nothing goes on."""
     if Flag.PAUSED in s.flags:
         return Waiting(Whom.PERSON, "paused")
@@ -106,7 +106,7 @@ _FLAGS: Mapping[Flag, str] = {
 }
 
 
-def _next(s: WaitingItem) -> Waiting:
+def _next_party(s: WaitingItem) -> Waiting:
     """Return the agent, or the person, that goes on with an item that nobody holds."""
     if s.stage is Stage.SPECIFIED:
         return Waiting(Whom.ITEM, "its specifications")

@@ -40,9 +40,9 @@ def done(options: TddOptions, environment: Mapping[str, str]) -> int:
         conceal()
         return anyio.run(_interruptible, _Command(options, environment, Path.cwd()))
     except EngineError as error:
-        return _refused(options, _code(error), error)
+        return _print_refusal(options, _code(error), error)
     except KeyboardInterrupt:  # before anybody attended to signals
-        return _refused(options, 128 + signal.SIGINT, EngineError(INTERRUPTED))
+        return _print_refusal(options, 128 + signal.SIGINT, EngineError(INTERRUPTED))
 
 
 def _log(environment: Mapping[str, str], token: str) -> None:
@@ -71,17 +71,17 @@ class _Command:
         if options.resume is not None:
             self.task = self._records.read(options.resume)
             if self.task.state is State.DONE:
-                return self._end(self._unchanged(self.task))
-            await self._left_there(self.task)
+                return self._end(self._check_unchanged(self.task))
+            await self._check_place(self.task)
             ready = await preflight.again(self.task, options, checkout, self._environment)
         else:
             ready = await preflight.ready(options, checkout, self._environment)
-            self.task = await self._begun(ready, checkout)
+            self.task = await self._begin_task(ready, checkout)
         _log(self._environment, ready.environment.get(ready.settings.github.token_env, ""))
         self._introduce(ready, self.task)
-        return await self._course(ready, checkout)
+        return await self._run_task(ready, checkout)
 
-    def _unchanged(self, task: Task) -> Task:
+    def _check_unchanged(self, task: Task) -> Task:
         """Return the task, which is done; raises `Misconfigured` if the options differ from what it was made from."""
         file = self.options.specification
         if file is not None or self.options.kind is not None:
@@ -89,7 +89,7 @@ class _Command:
             raise Misconfigured(f"{task.id} is done, in {task.order.branch}. For more begin another task: {again}")
         return task
 
-    async def _left_there(self, task: Task) -> None:
+    async def _check_place(self, task: Task) -> None:
         """Say that there is nothing to go on with; raises `Misconfigured` when the work was there already."""
         if await anyio.Path(task.place).exists():
             return
@@ -108,14 +108,14 @@ class _Command:
         self._records = Records(checkout.top)
         return checkout
 
-    async def _begun(self, ready: Ready, checkout: Checkout) -> Task:
+    async def _begin_task(self, ready: Ready, checkout: Checkout) -> Task:
         place = ready.settings.state_dir.absolute() / "tdd" / ready.task_id
         task = Task(ready.task_id, datetime.fromtimestamp(RealClock().now(), UTC).isoformat(), str(place), ready.order)
         await checkout.exclude()
         self._records.write(task)
         return task
 
-    async def _course(self, ready: Ready, checkout: Checkout) -> int:
+    async def _run_task(self, ready: Ready, checkout: Checkout) -> int:
         course = TaskRun(ready, checkout, self._records, self._progress)
         if self.task is None:
             raise AssertionError("a course has a task")
@@ -174,13 +174,13 @@ class _Command:
 
 async def _interruptible(command: _Command) -> int:
     def failed(error: EngineError) -> int:
-        return _refused(command.options, _code(error), error)
+        return _print_refusal(command.options, _code(error), error)
 
     code, stopped_by = await until_stopped(command.run, failed, RealClock())
     return command.left(128 + stopped_by, INTERRUPTED) if code is None else code
 
 
-def _refused(options: TddOptions, code: int, error: Exception) -> int:
+def _print_refusal(options: TddOptions, code: int, error: Exception) -> int:
     """Print what kept the task from beginning; return `code`."""
     if options.json:
         errors = error.errors if isinstance(error, Unready) else (str(error),)

@@ -77,7 +77,7 @@ class TaskPlace:
             await anyio.to_thread.run_sync(directories.remove, github)  # left before anything was begun
         stack = AsyncExitStack()
         try:
-            lab = await _started(stack, github, anyio.Path(self.place / "port"))
+            lab = await _start_lab(stack, github, anyio.Path(self.place / "port"))
             if lab.world.repository(self.name) is None:
                 await self._furnish(lab, checkout)
                 lab.save()
@@ -136,7 +136,7 @@ def _prepare(place: Path) -> None:
         draft.replace(key)
 
 
-async def _started(stack: AsyncExitStack, github: Path, port: anyio.Path) -> Lab:
+async def _start_lab(stack: AsyncExitStack, github: Path, port: anyio.Path) -> Lab:
     """The lab, at the port that it had before where that is free: the agents' mirrors are kept by address."""
     if await port.exists():
         with suppress(OSError):  # somebody else has it now: another one, and mirrors are made again

@@ -70,7 +70,7 @@ async def ready(options: TddOptions, checkout: Checkout, environment: Mapping[st
         pull_request=origin is not None,
     )
     await target(checkout, order.branch, commit, found)
-    return await _looked_over(task_id, order, origin, Scene(checkout, environment, found))
+    return await _complete(task_id, order, origin, Scene(checkout, environment, found))
 
 
 async def without_checkout(options: TddOptions, why: str, environment: Mapping[str, str]) -> NoReturn:
@@ -91,7 +91,7 @@ async def again(task: Task, options: TddOptions, checkout: Checkout, environment
     if task.state in STOPPED:
         await still_ours(checkout, order.branch, task.head or order.commit, found)
     origin = await _origin(checkout, found) if order.pull_request else None
-    return await _looked_over(task.id, order, origin, Scene(checkout, environment, found))
+    return await _complete(task.id, order, origin, Scene(checkout, environment, found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,12 @@ class Scene:
     found: Findings
 
 
-async def _looked_over(task_id: str, order: TaskRequest, origin: Origin | None, scene: Scene) -> Ready:
+async def _complete(task_id: str, order: TaskRequest, origin: Origin | None, scene: Scene) -> Ready:
     """The rest of what old and new tasks need: the configuration, this machine, GitHub."""
     settings = await _settings(order, scene.checkout, scene.environment, scene.found)
     pull_settings, known = None, scene.environment
     if settings is not None and origin is not None:
-        pull_settings, known = await _admitted(settings, origin, order, scene.environment, scene.found)
+        pull_settings, known = await _check_origin(settings, origin, order, scene.environment, scene.found)
     scene.found.check()
     if settings is None:
         raise AssertionError("settings that cannot be read are an error")
@@ -173,12 +173,14 @@ async def _settings(
         found.wrong(f"{error} Or give --sandbox none: then tests and the coder run with your rights.")
     if settings.sandbox == "none":
         found.warnings.append("sandbox: none: tests and the coder run with your rights on this machine.")
-    _runnable(settings, checkout, environment, found)
-    _writable(settings, checkout, found)
+    _check_program(settings, checkout, environment, found)
+    _check_writable(settings, checkout, found)
     return settings
 
 
-def _runnable(settings: Settings, checkout: Checkout | None, environment: Mapping[str, str], found: Findings) -> None:
+def _check_program(
+    settings: Settings, checkout: Checkout | None, environment: Mapping[str, str], found: Findings
+) -> None:
     """The program of the test command, as far as no set-up brings one along: looked for before anything is paid."""
     own = settings.repositories[0]
     command = own.test_command
@@ -200,7 +202,7 @@ def _runnable(settings: Settings, checkout: Checkout | None, environment: Mappin
         )
 
 
-def _writable(settings: Settings, checkout: Checkout | None, found: Findings) -> None:
+def _check_writable(settings: Settings, checkout: Checkout | None, found: Findings) -> None:
     """Every directory that is written to; the nearest one that exists stands for one that does not yet."""
     places = [settings.state_dir / "tdd"]
     if checkout is not None:
@@ -223,7 +225,7 @@ def _writable(settings: Settings, checkout: Checkout | None, found: Findings) ->
             found.wrong(str(error))
 
 
-async def _admitted(
+async def _check_origin(
     settings: Settings, origin: Origin, order: TaskRequest, environment: Mapping[str, str], found: Findings
 ) -> tuple[Settings | None, Mapping[str, str]]:
     """The settings for origin, and the environment with its token; GitHub is asked."""

@@ -77,15 +77,15 @@ class TaskRun:
         """
         asked = replace(task, order=self.ready.order)
         async with alone(asked, self.ready.settings, self.ready.environment) as site:
-            task = self._standing(task)
+            task = self._current_record(task)
             if task.state is not State.DONE:
                 async with site.lab(self.checkout) as lab:
-                    task = await self._gone_through(site, lab)
+                    task = await self._go_through(site, lab)
         if task.state is State.DONE and task.order.cleanup:
-            await self._tidied(task)
+            await self._tidy(task)
         return task
 
-    def _standing(self, before: Task) -> Task:
+    def _current_record(self, before: Task) -> Task:
         """The record, now that nobody else writes it; raises `Misconfigured` when the task has gone on since `before`.
 
         What was looked at and asked for then does not hold for it any more, and its work may be paid for already.
@@ -97,33 +97,33 @@ class TaskRun:
             f"Another process has worked on the task {now.id} meanwhile (now: {now.state}), so nothing was begun here."
         )
 
-    async def _gone_through(self, place: TaskPlace, lab: Lab) -> Task:
+    async def _go_through(self, place: TaskPlace, lab: Lab) -> Task:
         task, repository = place.task, lab.at(place.name)
         resume.reword(lab, task.order)
         if task.state in STOPPED or await resume.outdated(repository):
-            task = await self._taken_up(task, lab)
+            task = await self._take_up(task, lab)
             place = replace(place, task=task)
         try:
             outcome = await self._work(place, lab, repository)
             if outcome.state is not State.APPROVED and await resume.outdated(repository):
-                task = await self._taken_up(task, lab)  # who was at work has stopped at the new text
+                task = await self._take_up(task, lab)  # who was at work has stopped at the new text
                 place = replace(place, task=task)
                 outcome = await self._work(place, lab, repository)
         finally:
             with anyio.CancelScope(shield=True):
-                task = await self._reckoned(task, repository)
-        task = self._kept(task, outcome)
+                task = await self._record_cost(task, repository)
+        task = self._record_outcome(task, outcome)
         if outcome.head:
-            task = await self._fetched(task, outcome, repository)
+            task = await self._fetch_branch(task, outcome, repository)
         if outcome.state is State.APPROVED:
-            return await self._published(task, repository)
-        return self._recorded(replace(task, state=outcome.state))
+            return await self._publish(task, repository)
+        return self._record(replace(task, state=outcome.state))
 
-    async def _taken_up(self, task: Task, lab: Lab) -> Task:
+    async def _take_up(self, task: Task, lab: Lab) -> Task:
         """The same task in work again. The order comes first: killed in between, it is found and not given twice."""
         await resume.go_on(lab, task.order.name)
         before = len(reviews(lab.at(task.order.name)))
-        return self._recorded(replace(task, state=State.WORKING, sentence="", before=before))
+        return self._record(replace(task, state=State.WORKING, sentence="", before=before))
 
     async def _work(self, place: TaskPlace, lab: Lab, repository: RepositoryRecord) -> TaskOutcome:
         """Let the agents work until it has ended; nobody is started when it has."""
@@ -134,11 +134,11 @@ class TaskRun:
             async with place.agents(lab) as loops, anyio.create_task_group() as group:
                 for loop in loops:
                     group.start_soon(loop.run, anyio.Event())
-                outcome = await self._watched(place, repository, loops)
+                outcome = await self._watch(place, repository, loops)
                 group.cancel_scope.cancel()
         return outcome
 
-    async def _watched(self, place: TaskPlace, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> TaskOutcome:
+    async def _watch(self, place: TaskPlace, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> TaskOutcome:
         clock, trail, waits = RealClock(), EventReader(place.place), ""
         quiet_since, seen = clock.boot(), await trail.news()
         while True:
@@ -165,28 +165,28 @@ class TaskRun:
         seconds = task.spent.seconds + self.progress.seconds
         return reckoned(events, booked, now=now, unknown_run=unknown_run, seconds=seconds)
 
-    async def _reckoned(self, task: Task, repository: RepositoryRecord) -> Task:
+    async def _record_cost(self, task: Task, repository: RepositoryRecord) -> Task:
         """With what it has taken in the record, however it was left."""
         events = await EventReader(Path(task.place)).news()
-        return self._recorded(replace(task, spent=self._sum(task, events, await entries(repository.bare))))
+        return self._record(replace(task, spent=self._sum(task, events, await entries(repository.bare))))
 
-    def _recorded(self, task: Task) -> Task:
+    def _record(self, task: Task) -> Task:
         self.records.write(task)
         return task
 
-    def _kept(self, task: Task, outcome: TaskOutcome) -> Task:
+    def _record_outcome(self, task: Task, outcome: TaskOutcome) -> Task:
         """In the record before anything is handed out, but never as ended."""
         task = replace(task, sentence=outcome.sentence, reviews=outcome.reviews)
-        return self._recorded(task if outcome.state in ENDED else replace(task, state=outcome.state))
+        return self._record(task if outcome.state in ENDED else replace(task, state=outcome.state))
 
-    async def _fetched(self, task: Task, outcome: TaskOutcome, repository: RepositoryRecord) -> Task:
+    async def _fetch_branch(self, task: Task, outcome: TaskOutcome, repository: RepositoryRecord) -> Task:
         order = task.order
         head = await rewritten(repository.bare, order.commit, outcome.head)
         await self.checkout.receive(repository.bare.path, RESULT, order.branch)
         self.progress.tell(f"The branch {order.branch} is in your repository.")
-        return self._recorded(replace(task, head=head))
+        return self._record(replace(task, head=head))
 
-    async def _published(self, task: Task, repository: RepositoryRecord) -> Task:
+    async def _publish(self, task: Task, repository: RepositoryRecord) -> Task:
         """Push the branch and open the pull request, where one is wanted; then the task is done."""
         order = task.order
         if self.ready.pull_settings is not None:
@@ -197,9 +197,9 @@ class TaskRun:
                 page = f"{there.server}/{there.name}/pull/{pull.number}"
             self.progress.tell(f"Opened {page}.")
             task = replace(task, url=page)
-        return self._recorded(replace(task, state=State.DONE))
+        return self._record(replace(task, state=State.DONE))
 
-    async def _tidied(self, task: Task) -> None:
+    async def _tidy(self, task: Task) -> None:
         """Remove the task's place once the work is certain to be elsewhere; what cannot be removed is said."""
         order, place = task.order, Path(task.place)
         if not task.head or not await self.checkout.contains(f"refs/heads/{order.branch}", task.head):

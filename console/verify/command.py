@@ -73,7 +73,7 @@ def verified(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     """
     try:
         conceal()
-        report = _examined(options, environment)
+        report = _examine(options, environment)
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
         return MISCONFIGURED if code_of(error) == MISCONFIGURED else NOT_ALLOWED
@@ -83,7 +83,7 @@ def verified(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     return NOTHING_TO_DO if report.claimed is False else OK
 
 
-def _examined(options: VerifyOptions, environment: Mapping[str, str]) -> Report:
+def _examine(options: VerifyOptions, environment: Mapping[str, str]) -> Report:
     if (options.pull_request is None) == (options.local is None):
         raise Misconfigured("Name one pull request as owner/repo#7, or two commits as --local BASE HEAD.")
     if options.kind not in set(SpecificationKind):

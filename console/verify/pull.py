@@ -89,7 +89,7 @@ class _Visit:
         try:
             claim, signed = claims.read(pull.body, keys)
         except NoClaim as error:
-            return await self._unclaimed(pull, subject, str(error), place)
+            return await self._unclaimed_pull(pull, subject, str(error), place)
         mirror = mirror_of(self._process, self._me.answers, self._name)
         mirror, space = await cloned(mirror.git, mirror.url, place)
         for commit in (claim.base, claim.head, pull.head_sha):
@@ -102,7 +102,7 @@ class _Visit:
         if not notes:
             remarks += ("there are no notes that a key of this configuration signed: effort is not compared",)
         history, base = await placed(mirror, claim, pull.head_sha, pull.base_branch, merged=pull.merged)
-        found += tuple(await _weakened_since(space, claim.head, pull.head_sha))
+        found += tuple(await _weakened_tests(space, claim.head, pull.head_sha))
         beforehand = (*found, *(Falsehood("history", why) for why in history.why))
         if any(one.what in NOT_RUN for one in beforehand):
             return Report(subject, base, pull.head_sha, true=False, false=beforehand, remarks=(*remarks, UNSEEN))
@@ -122,7 +122,7 @@ class _Visit:
         )
         return Material(subject, claim, ask, history, mirror, space, found, remarks)
 
-    async def _unclaimed(self, pull: PullRequest, subject: str, why: str, place: Path) -> Material | Report:
+    async def _unclaimed_pull(self, pull: PullRequest, subject: str, why: str, place: Path) -> Material | Report:
         """A pull request of which the engine claims nothing: it is judged by its own difference."""
         mirror = mirror_of(self._process, self._me.answers, self._name)
         mirror, space = await cloned(mirror.git, mirror.url, place)
@@ -142,7 +142,7 @@ class _Visit:
         return Keyring(repository.id, signing)
 
 
-async def _weakened_since(space: Workspace, claimed: str, head: str) -> list[Falsehood]:
+async def _weakened_tests(space: Workspace, claimed: str, head: str) -> list[Falsehood]:
     """Tests that commits after the claim took from, whoever pushed them."""
     await space.bring(claimed)
     await space.bring(head)

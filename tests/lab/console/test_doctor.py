@@ -14,8 +14,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
 from judge import Judge
 
+from config.loading import load_several
 from config.repository_file import FILE
-from console.doctor.command import DoctorOptions, chosen, examined
+from console.doctor.command import DoctorOptions, examined
 from console.doctor.finding import Finding, Status
 from console.doctor.report import total
 from lab.github.fault_injection.faults import Fault, FaultKind
@@ -340,8 +341,10 @@ def test_a_configuration_that_cannot_be_read_is_an_error_of_its_own(
 def test_several_repositories_are_chosen_by_name(tmp_path: Path) -> None:
     config, environment = tmp_path / "repos.yml", {"HOME": str(tmp_path)}
     config.write_text("repositories: [{name: a/b}, {name: a/c}, {name: a/d}]\n")
-    chosen_names = [one.name for one in chosen(["a/d", "a/b", "a/d"], config, environment).repositories]
+    chosen_names = [
+        one.name for one in load_several(config, ["a/d", "a/b", "a/d"], environment=environment).repositories
+    ]
     assert chosen_names == ["a/d", "a/b"]
-    assert len(chosen([], config, environment).repositories) == 3
+    assert len(load_several(config, [], environment=environment).repositories) == 3
     with pytest.raises(Misconfigured, match="'a/x' is not configured here"):
-        chosen(["a/b", "a/x"], config, environment)
+        load_several(config, ["a/b", "a/x"], environment=environment)
