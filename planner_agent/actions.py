@@ -48,7 +48,7 @@ class Actions:
         """
         stage, issue = held.fence.stage, snapshot.issue
         if self._policy.preapproved_plan is not None and not self._policy.names.read(issue.labels).story:
-            issue = await self._asked(held, issue)
+            issue = await self._label_story(held, issue)
         elif stage is Stage.PLANNING:
             begun = await self._start_label.label(held, issue, self._policy.names.story, stage)
             if begun is None:
@@ -62,7 +62,7 @@ class Actions:
         )
         return replace(snapshot, issue=replace(issue, labels=labels))
 
-    async def _asked(self, held: Held, issue: Issue) -> Issue:
+    async def _label_story(self, held: Held, issue: Issue) -> Issue:
         """Label a story that a person at our terminal asked for, now that it is ours: nobody else begins it."""
         names = self._policy.names
         wanted = [names.story, *([names.of(held.fence.stage)] if held.fence.stage not in UNLABELLED else [])]

@@ -108,13 +108,13 @@ class Planner:
         if only is not None:
             return (Candidate(only, (await self._forge.issues.issue(only)).updated_at.isoformat()),)
         known = await self._forge.inbox.look()
-        stories = [issue for issue in known.values() if self._wanted(issue) and not self._unfinished(issue)]
+        stories = [issue for issue in known.values() if self._is_wanted(issue) and not self._is_unfinished(issue)]
         orphans = self._forge.inbox.orphans
-        stories += [story for number, story in orphans.items() if number not in known and self._wanted(story)]
+        stories += [story for number, story in orphans.items() if number not in known and self._is_wanted(story)]
         queue = sorted((urgency(story, self._policy.priorities), story) for story in stories)
         return tuple(Candidate(story.number, self._version(story), rank) for (rank, *_), story in queue)
 
-    def _wanted(self, issue: Issue) -> bool:
+    def _is_wanted(self, issue: Issue) -> bool:
         if issue.is_pull_request:
             return False
         labels, include = ({one.casefold() for one in some} for some in (issue.labels, self._policy.include))
@@ -123,7 +123,7 @@ class Planner:
         read = self._policy.names.read(issue.labels)
         return read.story and (not read.stages or bool(read.stages & STAGES)) and Flag.PAUSED not in read.flags
 
-    def _unfinished(self, story: Issue) -> bool:
+    def _is_unfinished(self, story: Issue) -> bool:
         """Return whether it is specified and lists still show one of its specifications as open: nothing to do yet."""
         if self._policy.names.read(story.labels).stages != {Stage.SPECIFIED}:
             return False
@@ -164,9 +164,9 @@ class Planner:
     async def _read(self, number: int) -> Issue:
         """Return a story, with the stage label that it lost without anybody's order."""
         issue, held = await self._forge.issues.issue(number), self._claims.held(number)
-        return issue if held is None else await self._restored(issue, held)
+        return issue if held is None else await self._restore_label(issue, held)
 
-    async def _restored(self, issue: Issue, held: Held) -> Issue:
+    async def _restore_label(self, issue: Issue, held: Held) -> Issue:
         begins = held.fence.stage is Stage.PLANNING and held.memory.get(_Labelled) is None
         recorded = None if begins or held.fence.stage in UNLABELLED else held.fence.stage
         return await self._lost.restored(issue, recorded, held.server_now())
@@ -178,7 +178,7 @@ class Planner:
     async def step(self, held: Held) -> Step:
         """Observe, let the labels follow the fence, decide, act."""
         snapshot = await self._observer.look(held, self._just_read(held))
-        order = self._order(await self._restored(snapshot.issue, held), held)
+        order = self._order(await self._restore_label(snapshot.issue, held), held)
         if not order:
             snapshot = await self._handover.show(held, snapshot)
             order = self._order(snapshot.issue, held)  # the reply to a label is newer than any reading
@@ -216,7 +216,7 @@ class Planner:
             case Action.CLOSE:
                 return await self._handover.finish(held, snapshot)
             case Action.WAIT | Action.HAND_OVER | Action.SHOW_HALT:
-                return self._ended(action, held)
+                return self._end(action, held)
             case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_PLAN:
                 raise RoundsUsedUp(snapshot.rounds) if action is Action.GIVE_UP_ON_ROUNDS else PlanChanged
             case _:
@@ -240,7 +240,7 @@ class Planner:
         plan = await self._drafting.draft(snapshot.issue, heard, held.fence)
         return held.memory.keep(_Unposted(made_from, plan)).plan
 
-    def _ended(self, action: Action, held: Held) -> Ended:
+    def _end(self, action: Action, held: Held) -> Ended:
         number = held.fence.key.number
         if action is Action.WAIT:
             return Ended(Result.PARKED, f"the plan of #{number} waits for a person")

@@ -38,7 +38,7 @@ def plan(
         *_section("Assumptions", _assumptions(planned)),
         "### Specifications",
         *(_specification(number, one, links) for number, one in enumerate(planned.specifications, 1)),
-        *_ordered(planned),
+        *_order_of_work(planned),
         "---",
         _how_to_decide(planned, approval),
     ]
@@ -72,7 +72,7 @@ def _impact(one: Ambiguity) -> str:
     return f" (what depends on it: {neutralise(one.impact)})" if one.impact else ""
 
 
-def _ordered(planned: Plan) -> Iterator[str]:
+def _order_of_work(planned: Plan) -> Iterator[str]:
     """Yield the specifications that wait only because they touch the same files as another one."""
     entries = [
         f"`{key}` waits for `{one.key}`, because both touch {_paths(one.files)}."
@@ -144,7 +144,7 @@ def _decide_at_a_terminal(planned: Plan) -> str:
     )
 
 
-def _behind(one: Created) -> str:
+def _waiting_note(one: Created) -> str:
     """Return which specifications of other stories it waits for; empty if it waits for none."""
     others = ", ".join(f"#{number}" for number in one.behind)
     return f" (after {others}: the same files)" if others else ""
@@ -152,10 +152,10 @@ def _behind(one: Created) -> str:
 
 def specified(fence: Fence, created: Sequence[Created]) -> Status:
     """Return the status of a story whose specification issues exist."""
-    notes = "\n".join(f"- [ ] #{one.number} {one.title}{_behind(one)}" for one in created)
+    notes = "\n".join(f"- [ ] #{one.number} {one.title}{_waiting_note(one)}" for one in created)
     return Status(
         f"{_count(len(created), 'specification issue')} created; the story closes with the last of them.",
-        _where(fence),
+        _rows(fence),
         _data(fence, specifications={one.key: one.number for one in created}),
         notes,
     )
@@ -165,13 +165,13 @@ def finished(fence: Fence, numbers: Mapping[str, int]) -> Status:
     """Return the status of a story that is done."""
     notes = "\n".join(f"- [x] #{number}" for number in sorted(numbers.values()))
     sentence = "Every specification issue is closed: the story is done."
-    return Status(sentence, _where(fence), _data(fence, specifications=dict(numbers)), notes)
+    return Status(sentence, _rows(fence), _data(fence, specifications=dict(numbers)), notes)
 
 
 def closed(fence: Fence) -> Status:
     """Return the status of a story that a person has closed; its specifications go on by themselves."""
     sentence = "Closed by a maintainer; its specification issues continue by themselves."
-    return Status(sentence, _where(fence), _data(fence))
+    return Status(sentence, _rows(fence), _data(fence))
 
 
 def changed_meanwhile(fence: Fence) -> Status:
@@ -179,7 +179,7 @@ def changed_meanwhile(fence: Fence) -> Status:
     return Status(
         "The story was edited after its label was set, so the plan needs your decision: `/approve`, "
         "`/reject <reason>` or `/edit <what to change>`.",
-        _where(fence),
+        _rows(fence),
         _data(fence, waiting={"why": "approval"}),
     )
 
@@ -197,7 +197,7 @@ def given_up(fence: Fence, error: Blocked, restart: str, raw: str) -> Status:
     notes.append(offered(Track.STORY, fence.stage))
     if raw:
         notes.append(shown(raw))
-    rows = (*_where(fence), ("Category", error.category))
+    rows = (*_rows(fence), ("Category", error.category))
     return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(notes))
 
 
@@ -210,22 +210,20 @@ def waiting(fence: Fence, sentence: str) -> Status:
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
     told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
-    return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
+    return Status(told, _rows(fence), _data(fence, waiting=why, failures=fence.failures))
 
 
 def paused(fence: Fence) -> Status:
     """Return the status of a story that a person paused."""
-    return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
+    return Status("Paused. Remove the label to continue.", _rows(fence), _data(fence))
 
 
 def withdrawn(fence: Fence, reason: str, restart: str) -> Status:
     """Return the status of a story that a person stopped."""
-    return Status(
-        f"Stopped: {reason}. To plan it anew, set the label `{restart}` (again).", _where(fence), _data(fence)
-    )
+    return Status(f"Stopped: {reason}. To plan it anew, set the label `{restart}` (again).", _rows(fence), _data(fence))
 
 
-def _where(fence: Fence) -> tuple[tuple[str, str], ...]:
+def _rows(fence: Fence) -> tuple[tuple[str, str], ...]:
     rows = [("Stage", str(fence.stage)), ("Agent", fence.agent), ("Plan version", str(fence.attempt))]
     if fence.approved_by:
         rows.append(("Approved by", fence.approved_by))

@@ -56,7 +56,7 @@ async def look(source: Mirror, branch: BaseBranch, story: str) -> Code:
     named = named_in(story, paths)
     contents = [f"--- {path}\n{(await _text(source, tip, path))[:FILE_CHARS]}" for path in named]
     commits = [f"- {one_line(commit.subject, 120)}" for commit in await source.log(tip, COMMITS_SHOWN)]
-    files = "\n\n".join([_listed(paths), *contents])
+    files = "\n\n".join([_list_of_paths(paths), *contents])
     return Code("\n\n".join(texts)[:CONVENTIONS_CHARS], "\n".join(commits), files, named)
 
 
@@ -94,7 +94,7 @@ def about(story: Issue, known: PlanningContext) -> str:
     return "\n\n".join(parts())
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _list_of_paths(paths: Sequence[str]) -> str:
     more = [f"... and {len(paths) - PATHS_SHOWN} more"] if len(paths) > PATHS_SHOWN else []
     return "\n".join([*paths[:PATHS_SHOWN], *more])
 

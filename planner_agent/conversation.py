@@ -88,18 +88,18 @@ def of(thread: Iterable[Comment], number: int, accounts: Collection[int], keys: 
     If the engine and its owner share an account, a comment without a mark of the engine is the person's.
     """
     comments = tuple(thread)
-    people = tuple(one for one in comments if not (one.author.id in accounts and _marked(one)))
+    people = tuple(one for one in comments if not (one.author.id in accounts and _has_mark(one)))
     return Conversation(plan_comment.find(comments, number, accounts, keys), people)
 
 
-def _marked(comment: Comment) -> bool:
+def _has_mark(comment: Comment) -> bool:
     return read_ack(comment) is not None or comment_signatures.find(comment.body.partition("\n")[0]) is not None
 
 
 def words(comments: Iterable[Comment]) -> str:
     """Return comments as text for a prompt, without what they quote; a command stands as it was written."""
-    return "\n\n".join(f"{comment.author.login}: {_unquoted(comment.body)}" for comment in comments)
+    return "\n\n".join(f"{comment.author.login}: {_without_quotes(comment.body)}" for comment in comments)
 
 
-def _unquoted(body: str) -> str:
+def _without_quotes(body: str) -> str:
     return "\n".join(line for line in body.splitlines() if not line.lstrip().startswith(">")).strip()

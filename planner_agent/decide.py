@@ -89,18 +89,18 @@ def decide(s: Snapshot) -> Action:
     """Return the next step of a held story."""
     match s.fence.stage:
         case Stage.PLANNING:
-            return _planning(s)
+            return _decide_planning(s)
         case Stage.AWAITING_APPROVAL:
-            return _awaiting(s)
+            return _decide_awaiting(s)
         case Stage.SPECIFIED:
             return Action.CLOSE if s.closed or not s.issue.open else Action.HAND_OVER
         case _:
             return Action.SHOW_HALT
 
 
-def _planning(s: Snapshot) -> Action:
+def _decide_planning(s: Snapshot) -> Action:
     if s.fence.phase == Phase.CREATE:
-        return _creating(s)
+        return _decide_creating(s)
     if s.posted is None:
         return Action.DRAFT
     if s.posted.plan is None:
@@ -112,21 +112,21 @@ def _planning(s: Snapshot) -> Action:
     return Action.APPROVE_AS_CONFIGURED if s.auto and unchanged and s.order is None else Action.SUBMIT
 
 
-def _awaiting(s: Snapshot) -> Action:
+def _decide_awaiting(s: Snapshot) -> Action:
     if s.fence.phase == Phase.CREATE:
-        return _creating(s)
+        return _decide_creating(s)
     if s.order is None:
         return Action.WAIT
-    if s.order.verb is Verb.APPROVE and _stands(s):
+    if s.order.verb is Verb.APPROVE and _is_unchanged(s):
         return Action.APPROVE
     return Action.REDRAFT if s.fence.round < s.rounds else Action.GIVE_UP_ON_ROUNDS
 
 
-def _creating(s: Snapshot) -> Action:
+def _decide_creating(s: Snapshot) -> Action:
     return Action.CREATE if s.posted is not None and s.posted.plan is not None else Action.GIVE_UP_ON_PLAN
 
 
-def _stands(s: Snapshot) -> bool:
+def _is_unchanged(s: Snapshot) -> bool:
     """Return whether the plan is as it was posted, and its story as it was planned."""
     return s.posted is not None and s.posted.plan is not None and s.posted.story == s.story
 
@@ -143,7 +143,7 @@ def wish(issue: Issue, fence: Fence | None, names: Labels, *, unasked: bool = Fa
 
     `unasked`: it needs no label, because a person at our terminal has said that it is a story.
     """
-    refused = _refused(issue, names, unasked)
+    refused = _refusal(issue, names, unasked)
     if refused:
         return refused
     shown = names.read(issue.labels).stages
@@ -160,7 +160,7 @@ def wish(issue: Issue, fence: Fence | None, names: Labels, *, unasked: bool = Fa
     return Wish.DECIDE if shown == {Stage.AWAITING_APPROVAL} == {fence.stage} else Wish.RESTART
 
 
-def _refused(issue: Issue, names: Labels, unasked: bool) -> str:
+def _refusal(issue: Issue, names: Labels, unasked: bool) -> str:
     labels = names.read(issue.labels)
     if not issue.open or issue.locked:
         return "the story is closed or locked"

@@ -105,7 +105,7 @@ class Drafting:
     async def known(self, story: Issue, discussion: str) -> PlanningContext:
         """Return the context of a plan of `story` besides its text. Costs no paid call."""
         code = await context.look(self._source, self._policy.base, f"{story.title}\n{story.body}")
-        return PlanningContext(code, tuple(await self._related(story)), discussion)
+        return PlanningContext(code, tuple(await self._related_issues(story)), discussion)
 
     async def planned(self, story: Issue, known: PlanningContext, feedback: str, round: int) -> Plan:
         """Return a valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
@@ -151,7 +151,7 @@ class Drafting:
         code = {"conventions": known.code.conventions, "files": known.code.files}
         return {**told, "context": Untrusted(summary), **code}
 
-    async def _related(self, story: Issue) -> list[Issue]:
+    async def _related_issues(self, story: Issue) -> list[Issue]:
         """Return the issues that the story names, as far as people with write access wrote them."""
         found: list[Issue] = []
         for number in context.references(f"{story.title}\n{story.body}", story.number):
@@ -197,7 +197,7 @@ async def condensed(coder: Coder, request: Request, text: str, prompt: Callable[
     if len(text.split()) <= MOST_WORDS:
         return text
     try:
-        return await ask_with_retry(coder, request, prompt, _read, "The backend's summary cannot be used:")
+        return await ask_with_retry(coder, request, prompt, _read_summary, "The backend's summary cannot be used:")
     except AnswerUnusable as unusable:
         log.warning("summary_unusable", outcome="skipped", error=str(unusable))
     except RunFailed as failed:
@@ -207,7 +207,7 @@ async def condensed(coder: Coder, request: Request, text: str, prompt: Callable[
     return text
 
 
-def _read(outcome: RunOutcome) -> str:
+def _read_summary(outcome: RunOutcome) -> str:
     """Return the summary in an answer; raises `Unusable` for one of the wrong length."""
     if outcome.ending is Ending.MALFORMED:
         raise Unusable(["it is not JSON by the schema"])

@@ -35,7 +35,7 @@ class Eligibility:
         if fence is not None and fence.phase in UNBEGUN:
             fence = None
         barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
-        left = barred or self._assigned(issue, fence)
+        left = barred or self._assignment(issue, fence)
         wanted = left or wish(issue, fence, self._policy.names, unasked=self._policy.preapproved_plan is not None)
         if isinstance(wanted, str):
             return wanted
@@ -58,7 +58,7 @@ class Eligibility:
             case _:
                 assert_never(wanted)
 
-    def _assigned(self, issue: Issue, fence: Fence | None) -> str:
+    def _assignment(self, issue: Issue, fence: Fence | None) -> str:
         """Return why it is left to a person, unless a person named it at a terminal. A begun one goes on."""
         begun = fence is not None and fence.stage not in TERMINAL
         if begun or self._policy.take_assigned or self._policy.only is not None:
@@ -87,7 +87,7 @@ class Eligibility:
         """Return why the newest label that asks for a plan does not count; at a terminal a person asks without one."""
         if self._policy.preapproved_plan is not None:
             return ""
-        event = await self._newest(issue, *triggers(issue, self._policy.names))
+        event = await self._newest_event(issue, *triggers(issue, self._policy.names))
         if event is None or not event.added or (fence is not None and event.at <= fence.at):
             return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"
         if not await self._listener.may_write(event.actor.login):
@@ -119,12 +119,12 @@ class Eligibility:
         if fence.stage not in HALTED or self._policy.names.read(issue.labels).stages:
             return False
         shown = (fence.stage, Stage.PLANNING, Stage.AWAITING_APPROVAL)
-        newest = await self._newest(issue, *(self._policy.names.of(stage) for stage in shown))
+        newest = await self._newest_event(issue, *(self._policy.names.of(stage) for stage in shown))
         return newest is None or newest.at < fence.at
 
     async def _resume(self, issue: Issue, fence: Fence) -> Intent | str:
         """Resume a story without a stage label, unless a person removed it: a crash came first, or it was lost."""
-        newest = await self._newest(issue, self._policy.names.of(fence.stage))
+        newest = await self._newest_event(issue, self._policy.names.of(fence.stage))
         never = newest is None or (not newest.added and newest.at < fence.at)
         if never and fence.stage is Stage.PLANNING:
             return Intent(fence.stage, fence.phase)
@@ -132,7 +132,7 @@ class Eligibility:
             return "a person removed the stage label"
         return Intent(fence.stage, fence.phase)
 
-    async def _newest(self, issue: Issue, *labels: str) -> LabelEvent | None:
+    async def _newest_event(self, issue: Issue, *labels: str) -> LabelEvent | None:
         wanted = {label.casefold() for label in labels}
         events = await self._forge.issues.label_events(issue.number) if wanted else ()
         return next((event for event in reversed(events) if event.label.casefold() in wanted), None)

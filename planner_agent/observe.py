@@ -120,11 +120,11 @@ class Observer:
             return snapshot
         heard = await self._listener.hear(issue.number, own=posted(held), after=_new_plan(held))
         if fence.phase == Phase.CREATE and heard.current(fence.attempt) is None:
-            heard = await self._accepted(held)
+            heard = await self._hear_accepted(held)
         order = await self._listener.order(heard, fence.attempt)
         return replace(snapshot, posted=heard.current(fence.attempt), order=order)
 
-    async def _accepted(self, held: Held) -> Conversation:
+    async def _hear_accepted(self, held: Held) -> Conversation:
         """Return the thread, read again because it lacked the plan that was accepted: a replica may be behind.
 
         Raises `NotShown` while the epoch or the acceptance is young; what is missing after that was deleted.

@@ -30,7 +30,7 @@ def overlaps(plan: Plan) -> Mapping[str, tuple[Shared, ...]]:
         known = {key for direct in one.depends_on for key in (direct, *after[direct])}
         found: list[Shared] = []
         for other in reversed(earlier):
-            files = tuple(sorted(_touched(one) & _touched(other)))
+            files = tuple(sorted(_touched_files(one) & _touched_files(other)))
             if files and other.key not in known:
                 found.append(Shared(other.key, files))
                 known |= {other.key, *after[other.key]}
@@ -51,10 +51,10 @@ def elsewhere(one: PlannedSpecification, under_way: Mapping[int, Specification])
 
     One that waits for another of them stands for both. None of them can wait for `one`, which is newer.
     """
-    sharing = {number for number, other in under_way.items() if _touched(one) & other.touched}
+    sharing = {number for number, other in under_way.items() if _touched_files(one) & other.touched}
     behind = {before for number in sharing for before in under_way[number].depends_on}
     return tuple(sorted(sharing - behind))
 
 
-def _touched(one: PlannedSpecification) -> frozenset[str]:
+def _touched_files(one: PlannedSpecification) -> frozenset[str]:
     return files_of((*one.files, *one.may_change))

@@ -195,7 +195,7 @@ def _check_json(text: str) -> None:
     That is duplicate keys, NaN, text around the JSON, and depth.
     """
     try:
-        json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        json.loads(text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         fault = f"it is not JSON and nothing else: {error.msg} at line {error.lineno}, column {error.colno}"
         raise UnfitAnswer([fault]) from None
@@ -203,14 +203,14 @@ def _check_json(text: str) -> None:
         raise UnfitAnswer(["it is nested too deeply"]) from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
-        raise UnfitAnswer([f"the key '{name}' stands twice in one object" for name in _repeated(names)])
+        raise UnfitAnswer([f"the key '{name}' stands twice in one object" for name in _repeated_names(names)])
     return dict(pairs)
 
 
-def _no_number(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise UnfitAnswer([f"{name} is not a number in JSON"])
 
 
@@ -224,7 +224,7 @@ def _contradictions(plan: Plan) -> Iterator[str]:
 
 def _graph_faults(what: str, nodes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
     names = [name for name, _ in nodes]
-    for name in _repeated(names):
+    for name in _repeated_names(names):
         yield f"two {what}s are called '{name}'"
     for name, depends_on in nodes:
         if name in depends_on:
@@ -238,5 +238,5 @@ def _graph_faults(what: str, nodes: Sequence[tuple[str, Sequence[str]]]) -> Iter
         yield f"the {what}s {circle} depend on each other in a circle"
 
 
-def _repeated(names: Sequence[str]) -> list[str]:
+def _repeated_names(names: Sequence[str]) -> list[str]:
     return sorted({name for name in names if names.count(name) > 1})

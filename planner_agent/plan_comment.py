@@ -58,7 +58,7 @@ def write(planned: Plan, binding: Binding, *, keys: Keyring, approval: Approval)
 
 def find(thread: Iterable[Comment], number: int, accounts: Collection[int], keys: Keyring) -> tuple[PlanComment, ...]:
     """Return the plan comments of our accounts in a story's thread, oldest first."""
-    found = (_posted(one, number, keys) for one in thread if one.author.id in accounts)
+    found = (_plan_comment(one, number, keys) for one in thread if one.author.id in accounts)
     return tuple(sorted((one for one in found if one is not None), key=lambda one: one.comment_id))
 
 
@@ -67,7 +67,7 @@ def creation_name(revision: int, story: str) -> str:
     return f"plan-{revision}-{story[:12]}"
 
 
-def _posted(comment: Comment, number: int, keys: Keyring) -> PlanComment | None:
+def _plan_comment(comment: Comment, number: int, keys: Keyring) -> PlanComment | None:
     mark = comment_signatures.find(comment.body.replace("\r\n", "\n").partition("\n")[0])
     if mark is None or mark.name != MARK or not mark.fields.get("rev", "").isdecimal():
         return None

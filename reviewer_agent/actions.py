@@ -182,7 +182,7 @@ class Actions:
     async def pass_on(self, held: Held, seen: Snapshot) -> Ended:
         """Pass on a person's request for changes; one request at most `snapshot.PASSED_ON` times."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CHANGES_REQUESTED).to
-        asked = _more(held, ASKED, f"{seen.request} {seen.times_passed_on + 1}")
+        asked = _add_trailer(held, ASKED, f"{seen.request} {seen.times_passed_on + 1}")
         await advance(held, FenceChange(stage=stage, more=asked))
         await self.show(held, seen.pull_request)
         return await self.hand_back(held, seen.pull_request, by_person=True)
@@ -202,7 +202,7 @@ class Actions:
         """Say why the approved pull request is not merged now, and release it."""
         reason = await self._announce(held, seen)
         if reason is Blocker.BASE_RED:  # told once: until the base is green again, nobody claims it
-            await advance(held, FenceChange(wait=_soon(held, RED_BASE)))
+            await advance(held, FenceChange(wait=_wait_of_heartbeat(held, RED_BASE)))
         return Ended(Result.PARKED if reason in ON_ORDER else Result.HANDED_OVER, f"approved; {reason}")
 
     async def wait(self, held: Held, seen: Snapshot) -> Rest:
@@ -251,7 +251,7 @@ class Actions:
         if seen.by_turn and not await self._forge.updates.take(held, base, complete=seen.complete):
             return None
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.BASE_MOVED).to
-        await advance(held, FenceChange(stage=stage, phase=BASE_MOVED, more=_more(held, TO_BASE, seen.base_tip)))
+        await advance(held, FenceChange(stage=stage, phase=BASE_MOVED, more=_add_trailer(held, TO_BASE, seen.base_tip)))
         await self.show(held, seen.pull_request)
         return await self.hand_back(held, seen.pull_request)
 
@@ -259,7 +259,7 @@ class Actions:
         """Post GitHub's reason for refusing the merge, and retry it later."""
         wait = Wait(REFUSED, held.server_now() + AGAIN)
         state = seen.pull_request.merge_state or "unknown"
-        await advance(held, FenceChange(wait=wait, more=_more(held, MERGE_REFUSED, state)))
+        await advance(held, FenceChange(wait=wait, more=_add_trailer(held, MERGE_REFUSED, state)))
         facts = comments.Facts(until=wait.until, github_text=reason, base=seen.pull_request.base_branch)
         await self._show_blocker(held, Blocker.REFUSED, facts)
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {reason}")
@@ -267,19 +267,19 @@ class Actions:
     async def queued(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Ended:
         """Record that GitHub's merge queue has it, as `entry` says; later looks check that it still does."""
         wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
-        more = tuple(one for one in _more(held, QUEUED, entry.state()) if one[0] != UNQUEUED)
+        more = tuple(one for one in _add_trailer(held, QUEUED, entry.state()) if one[0] != UNQUEUED)
         await advance(held, FenceChange(wait=wait, more=more))
         await self._show_blocker(held, Blocker.QUEUED, comments.Facts(base=seen.pull_request.base_branch))
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.QUEUED}")
 
     async def hold_out(self, held: Held, outside: Outside) -> None:
         """Record in the fence that it left GitHub's merge queue, and goes back only on a person's order."""
-        await advance(held, FenceChange(more=_more(held, UNQUEUED, outside.state())))
+        await advance(held, FenceChange(more=_add_trailer(held, UNQUEUED, outside.state())))
 
     async def unqueued(self, held: Held, seen: Snapshot, outside: Outside) -> Ended:
         """Post why it left GitHub's merge queue, and when it is put in again."""
         wait = Wait(OUT_OF_QUEUE, held.server_now() + queue_exit.AGAIN)
-        await advance(held, FenceChange(wait=wait, more=_more(held, UNQUEUED, outside.state())))
+        await advance(held, FenceChange(wait=wait, more=_add_trailer(held, UNQUEUED, outside.state())))
         said = outside.sentence(QueueEntry.of(held.fence).times)
         facts = comments.Facts(until=wait.until, github_text=said, base=seen.pull_request.base_branch)
         await self._show_blocker(held, Blocker.DEQUEUED, facts)
@@ -311,7 +311,7 @@ class Actions:
 
     async def hold_off(self, held: Held, reason: Blocker) -> Ended:
         """Put off the review, which costs money; the stage stays, and the fence says what to check before a claim."""
-        wait = _soon(held, next(word for word, named in WAITS.items() if named is reason))
+        wait = _wait_of_heartbeat(held, next(word for word, named in WAITS.items() if named is reason))
         await advance(held, FenceChange(wait=wait))
         status = comments.put_off(held.fence, reason, self._policy.names)
         await self._forge.status.show(held.fence.key.number, status, held)
@@ -331,11 +331,11 @@ class Actions:
         await advance(held, FenceChange(stage=move(Track.PULL_REQUEST, held.fence.stage, event).to))
 
 
-def _more(held: Held, trailer: str, state: str) -> tuple[tuple[str, str], ...]:
+def _add_trailer(held: Held, trailer: str, state: str) -> tuple[tuple[str, str], ...]:
     """Return the fence's own trailers, with one that names its commit and `state`."""
     more = {**dict(held.fence.more), trailer: f"{held.fence.work_head} {state}".strip()}
     return tuple(more.items())
 
 
-def _soon(held: Held, reason: str) -> Wait:
+def _wait_of_heartbeat(held: Held, reason: str) -> Wait:
     return Wait(reason, held.server_now() + timedelta(seconds=held.claimant.times.heartbeat))

@@ -138,9 +138,9 @@ class Reviewer:
     async def _read(self, number: int) -> Issue:
         """Return a pull request as an issue, with a stage label that it lost without anybody's order."""
         item, held = await self._forge.issues.issue(number), self._claims.held(number)
-        return item if held is None else await self._restored(item, held)
+        return item if held is None else await self._restore_label(item, held)
 
-    async def _restored(self, item: Item, held: Held) -> Item:
+    async def _restore_label(self, item: Item, held: Held) -> Item:
         return await self._lost.restored(item, projection(held.fence), held.server_now())
 
     def _order(self, item: Issue | PullRequest, held: Held) -> str | None:
@@ -154,7 +154,7 @@ class Reviewer:
     async def _step(self, held: Held) -> Step:
         seen = await self._observer.look(held.fence, self._just_read(held))
         if seen.pull_request.open:
-            order = self._order(await self._restored(seen.pull_request, held), held)
+            order = self._order(await self._restore_label(seen.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.
             asked = seen.review_asked and not seen.head_moved  # by a label that is not ours to take off
             merges = decide(seen, now=held.server_now()) is Action.MERGE  # and with that the label goes

@@ -31,16 +31,16 @@ def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Int
     if fence is None or fence.stage in TERMINAL:
         if labels.stages & STAGES == {Stage.APPROVED}:
             return f"the engine has not reviewed it: set '{names.of(Stage.REVIEWING)}' for a review"
-        return _afresh(pull_request, fence)
+        return _new_review(pull_request, fence)
     if fence.stage in {Stage.REVIEWING, Stage.IN_REVIEW}:
         return Intent(fence.stage, phase=fence.phase)
     if Stage.REVIEWING in labels.stages:  # asks for another review of what was settled
-        return _afresh(pull_request, fence)
+        return _new_review(pull_request, fence)
     # Any other label lags behind, or waits for the merge; why it was given back stands in the phase.
     return Intent(fence.stage, phase=fence.phase)
 
 
-def _afresh(pull_request: PullRequest, fence: Fence | None) -> Intent:
+def _new_review(pull_request: PullRequest, fence: Fence | None) -> Intent:
     to = move(Track.PULL_REQUEST, Stage.REVIEWING, Event.CLAIMED).to
     return Intent(
         to,

@@ -89,7 +89,7 @@ def approved(fence: Fence, blocker: Blocker, names: Labels, facts: Facts | None 
         waiting["until"] = facts.until.isoformat()
     if facts.missing:
         waiting["for"] = list(facts.missing)
-    return Status(f"Approved at {fence.work_head[:12]}. {then}", _where(fence), _data(fence, waiting=waiting))
+    return Status(f"Approved at {fence.work_head[:12]}. {then}", _rows(fence), _data(fence, waiting=waiting))
 
 
 _NEXT = {
@@ -154,7 +154,7 @@ def read_anew(fence: Fence) -> Status:
         f"The issue was edited after {fence.work_head[:12]} was reviewed: it is reviewed by the new text before it is "
         "merged."
     )
-    return Status(sentence, _where(fence), _data(fence))
+    return Status(sentence, _rows(fence), _data(fence))
 
 
 def changes_requested(fence: Fence, pull_request: PullRequest, names: Labels, *, by_person: bool = False) -> Status:
@@ -164,7 +164,7 @@ def changes_requested(fence: Fence, pull_request: PullRequest, names: Labels, *,
         then = "A worker will address them."
     else:
         then = f"Push them, then set `{names.of(Stage.REVIEWING)}` for another review."
-    return Status(f"{who}. {then}", _where(fence), _data(fence))
+    return Status(f"{who}. {then}", _rows(fence), _data(fence))
 
 
 def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Status:
@@ -179,7 +179,7 @@ def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Sta
         notes += f"\n\n**The review that could not be posted:**\n\n{text}"
     if isinstance(error, AnswerUnusable):
         notes += f"\n\n{shown(error.raw)}"
-    rows = (*_where(fence), ("Category", error.category))
+    rows = (*_rows(fence), ("Category", error.category))
     data = _data(fence, error=line(str(error), REASON_CHARS), category=error.category)
     return Status(str(error), rows, data, notes)
 
@@ -193,7 +193,7 @@ def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
         f"{f'Take `{reviewing}` off and set it again' if is_set else f'Set `{reviewing}`'} to have it reviewed."
     )
     why = HEAD_MOVED if pull_request.from_own_branch else FORK_MOVED
-    return Status(sentence, _where(fence), _data(fence, waiting={"why": why}))
+    return Status(sentence, _rows(fence), _data(fence, waiting={"why": why}))
 
 
 def of_issues(label: str, names: Labels) -> str:
@@ -207,7 +207,7 @@ def of_issues(label: str, names: Labels) -> str:
 
 def merged(fence: Fence) -> Status:
     """Return the status of a pull request that is on the base branch."""
-    return Status("Merged.", _where(fence), _data(fence))
+    return Status("Merged.", _rows(fence), _data(fence))
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
@@ -215,12 +215,12 @@ def waiting(fence: Fence, sentence: str) -> Status:
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
     told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
-    return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
+    return Status(told, _rows(fence), _data(fence, waiting=why, failures=fence.failures))
 
 
 def paused(fence: Fence) -> Status:
     """Return the status of a pull request that a person paused."""
-    return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
+    return Status("Paused. Remove the label to continue.", _rows(fence), _data(fence))
 
 
 def put_off(fence: Fence, reason: Blocker, names: Labels) -> Status:
@@ -235,7 +235,7 @@ def put_off(fence: Fence, reason: Blocker, names: Labels) -> Status:
         f"It is reviewed when they pass; set `{changes}` to have the checks and the remarks here worked on "
         "again.",
     }
-    return Status(sentences[reason], _where(fence), _data(fence, waiting={"why": reason.name.casefold()}))
+    return Status(sentences[reason], _rows(fence), _data(fence, waiting={"why": reason.name.casefold()}))
 
 
 def sent_to_base(fence: Fence, base: str) -> Status:
@@ -244,7 +244,7 @@ def sent_to_base(fence: Fence, base: str) -> Status:
         f"{fence.work_head[:12]} cannot be merged into `{one_line(base, 100)}` as that stands now. A worker merges "
         "the base into it, and resolves the conflicts; then the review continues here."
     )
-    return Status(sentence, _where(fence), _data(fence))
+    return Status(sentence, _rows(fence), _data(fence))
 
 
 def sent_back(fence: Fence) -> Status:
@@ -253,14 +253,14 @@ def sent_back(fence: Fence) -> Status:
         f"The checks of {fence.work_head[:12]} failed after it was handed over. A worker looks into them; then the "
         "review continues here."
     )
-    return Status(sentence, _where(fence), _data(fence))
+    return Status(sentence, _rows(fence), _data(fence))
 
 
 def withdrawn(fence: Fence, reason: str, names: Labels | None = None) -> Status:
     """Return the status of one that a person stopped; `names` only if it is open and can be taken up again."""
     reviewing = names.of(Stage.REVIEWING) if names else ""
     then = f" Set `{reviewing}` to have it reviewed again, and merged where nothing blocks it." if reviewing else ""
-    return Status(f"Stopped: {reason}.{then}", _where(fence), _data(fence))
+    return Status(f"Stopped: {reason}.{then}", _rows(fence), _data(fence))
 
 
 def rounds_used_up(rounds: int) -> str:
@@ -279,7 +279,7 @@ def too_large(missing: Sequence[str]) -> str:
     return f"The change is too large to review completely{named}, so it is not approved: a maintainer decides."
 
 
-def _where(fence: Fence) -> tuple[tuple[str, str], ...]:
+def _rows(fence: Fence) -> tuple[tuple[str, str], ...]:
     return (
         ("Stage", fence.stage),
         ("Agent", fence.agent),

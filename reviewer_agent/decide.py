@@ -61,16 +61,16 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
         case Stage.REVIEWING:
             return Action.BEGIN
         case Stage.IN_REVIEW:
-            return _in_review(s)
+            return _decide_in_review(s)
         case Stage.APPROVED:
-            return _approved(s, now)
+            return _decide_approved(s, now)
         case Stage.CHANGES_REQUESTED:
             return Action.HAND_BACK
         case _:
             return Action.SHOW_HALT
 
 
-def _in_review(s: Snapshot) -> Action:
+def _decide_in_review(s: Snapshot) -> Action:
     if s.verdict is None and s.repairable:
         return Action.PUT_OFF if s.sent_back else Action.SEND_BACK
     if s.verdict is None and s.updatable and not s.sent_to_base:
@@ -84,7 +84,7 @@ def _in_review(s: Snapshot) -> Action:
     return Action.REQUEST_CHANGES if s.again or s.fence.round + 1 < s.bounds.rounds else Action.GIVE_UP_ON_ROUNDS
 
 
-def _approved(s: Snapshot, now: datetime) -> Action:
+def _decide_approved(s: Snapshot, now: datetime) -> Action:
     if s.person_asks and s.times_passed_on < PASSED_ON:
         return Action.YIELD
     if s.repairable and not s.sent_back and Flag.MANUAL_INTERVENTION not in s.flags:

@@ -75,12 +75,12 @@ class Eligibility:
         wish = barred or intent(pull_request, view.fence, self._policy.names)
         if isinstance(wish, str):
             return Skip(wish, terms.timeout)
-        asked = await self._asked(wish, pull_request, view)
+        asked = await self._trusted_wish(wish, pull_request, view)
         if asked is None:
-            return await self._unasked(wish, pull_request, view, changed)
-        return await self._put_off(pull_request, view) or await self._something_to_do(_at_once(asked, view), view)
+            return await self._report_unasked(wish, pull_request, view, changed)
+        return await self._put_off(pull_request, view) or await self._something_to_do(_without_wait(asked, view), view)
 
-    async def _unasked(
+    async def _report_unasked(
         self, wish: Intent, pull_request: PullRequest, view: LockView, changed: datetime
     ) -> Intent | Skip:
         """Return a claim that only reports commits that nobody asked to review, else the reason to skip them.
@@ -164,7 +164,7 @@ class Eligibility:
         named = seen.remarked_by if reason is Blocker.REMARKED else named
         return await self._observer.has_told(number, head, why, named)
 
-    async def _asked(self, wish: Intent, pull_request: PullRequest, view: LockView) -> Intent | None:
+    async def _trusted_wish(self, wish: Intent, pull_request: PullRequest, view: LockView) -> Intent | None:
         """Return the claim, or None if nobody asks: a review that begins, or takes up other commits, costs money."""
         fence = view.fence
         if fence is None or wish.work_head is not None:
@@ -174,7 +174,7 @@ class Eligibility:
         return reopening(pull_request, fence) if await self._demand.again(pull_request, fence) else None
 
 
-def _at_once(wish: Intent, view: LockView) -> Intent:
+def _without_wait(wish: Intent, view: LockView) -> Intent:
     """Return `wish`, without further waiting if what the fence waits for has just been seen to be gone."""
     fence = view.fence
     gone = fence is not None and fence.wait is not None and fence.wait.reason in WAITS

@@ -82,10 +82,10 @@ class Observer:
         )
         if fence.stage is not Stage.IN_REVIEW:
             return await self._before_merging(snapshot, reviews)
-        snapshot = await self._of_this_text(snapshot)
+        snapshot = await self._drop_outdated_verdict(snapshot)
         return snapshot if snapshot.verdict else await self._before_paying(snapshot)
 
-    async def _of_this_text(self, s: Snapshot) -> Snapshot:
+    async def _drop_outdated_verdict(self, s: Snapshot) -> Snapshot:
         """Drop a verdict that was made of another text of the issue."""
         number = links.issue_of(s.pull_request)
         if number is None or s.verdict is None or not s.verdict.text:
@@ -175,14 +175,14 @@ class Observer:
         issue = await self._issue(number)
         barred = excluded(issue.labels, self._policy.barring) if issue is not None else ""
         held_up = await self._held_up(issue, s.pull_request)
-        s = replace(s, barred=barred, held_up=held_up or self._flagged(issue) or await self._blocked(issue))
+        s = replace(s, barred=barred, held_up=held_up or self._flag_blocker(issue) or await self._dependency(issue))
         if issue is None or s.verdict is None or s.verdict.knows(issue):
             return s
         # Whoever says `/merge` when the issue has changed for the last time means it as it is.
         said = await self._consent.of(s.pull_request, replace(s.verdict, at=issue.updated_at), ())
         return replace(s, reworded=said.word is Word.NONE)
 
-    async def _blocked(self, issue: Issue | None) -> Blocker | None:
+    async def _dependency(self, issue: Issue | None) -> Blocker | None:
         """Return `BLOCKED` if people named an open blocker after the hand-over; the issue counts its relationships."""
         if issue is None:
             return None
@@ -191,7 +191,7 @@ class Observer:
         named = [await self._issue(number, issue.updated_at) for number in written(issue)]
         return Blocker.BLOCKED if any(one is not None and one.open for one in named) else None
 
-    def _flagged(self, issue: Issue | None) -> Blocker | None:
+    def _flag_blocker(self, issue: Issue | None) -> Blocker | None:
         flags = self._policy.names.read(issue.labels).flags if issue is not None else frozenset()
         return Blocker.FLAGGED if flags & HOLDING_OF_ISSUE else None
 

@@ -106,7 +106,7 @@ def launched(
     farewell = ShutdownNotice()
     try:
         settings = supported()
-        _log(arguments, ())
+        _set_up_log(arguments, ())
         watcher = _watcher(arguments, settings, clock or RealClock(), [job.role for job in jobs])
         conceal()
         state, file = StateDirectory(settings.state_dir).open(), source(arguments.config, environment=environment)
@@ -117,14 +117,14 @@ def launched(
                 known = completed(settings, environment)
                 at_hand = settings, job.role, clock or RealClock(), agent, known, arguments.roles
                 processes.append(Process(*at_hand, watcher=watcher, connections=connections))
-            _log(arguments, processes)
+            _set_up_log(arguments, processes)
             if len(processes) == 1:  # of several, each binds its own
                 bind_agent(processes[0].agent.id)
-            _warn(settings)
+            _log_warnings(settings)
             configuration = Configuration(settings, supported, file)
             if not arguments.once:
                 memory.settle()
-            return anyio.run(_run, list(zip(jobs, processes, strict=True)), arguments, configuration, farewell)
+            return anyio.run(_run_process, list(zip(jobs, processes, strict=True)), arguments, configuration, farewell)
     except EngineError as error:
         return complain(error)
     except ExceptionGroup as group:
@@ -158,18 +158,18 @@ def engine_error_of(group: ExceptionGroup[Exception]) -> EngineError:
     return first
 
 
-def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
+def _set_up_log(arguments: Arguments, processes: Sequence[Process]) -> None:
     """Set up the log as was asked for; what `processes` keep secret is hidden."""
     tells, level = _is_told(arguments), arguments.log_level
     verbose = level == "debug" or (level is None and arguments.verbose)
     # A person is told what is worth knowing in sentences.
     quiet = level == "warning" or (level is None and (arguments.interactive or tells))
-    told = (_all_told if arguments.tells else _left_alone) if tells and level is None else None
+    told = (_tell_all if arguments.tells else _tell_notice) if tells and level is None else None
     secrets = [secret for process in processes for secret in process.secrets.known()]
     configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, event_sink=told)
 
 
-def _left_alone(event: Mapping[str, object]) -> bool:
+def _tell_notice(event: Mapping[str, object]) -> bool:
     """Tell a person why items are passed over (`--verbose`), and what needs attention; return whether it was told."""
     match event["event"]:
         case "item_left_alone":
@@ -185,21 +185,21 @@ def _left_alone(event: Mapping[str, object]) -> bool:
         case "labels_restored":
             show(f"Made {len(str(event['labels']).split(','))} missing labels in {event['repo']}.", error=True)
         case _ if event.get("level") in {"warning", "error"} and "exception" not in event:
-            show(f"{event['level']}: {_spelled(event)}", error=True)
+            show(f"{event['level']}: {_event_as_text(event)}", error=True)
         case _:
             return False
     return True
 
 
-def _spelled(event: Mapping[str, object]) -> str:
+def _event_as_text(event: Mapping[str, object]) -> str:
     """Return a warning or an error for which there is no sentence: its name and its fields in words."""
     about = [f"{name.replace('_', ' ')} {value}" for name, value in event.items() if name not in _OF_EVERY_LINE]
     return one_line(f"{str(event['event']).replace('_', ' ')}: {', '.join(about)}".removesuffix(": "), MOST_CHARACTERS)
 
 
-def _all_told(event: Mapping[str, object]) -> bool:
+def _tell_all(event: Mapping[str, object]) -> bool:
     """Tell the same to one who is led step by step: no line of a log comes between."""
-    return _left_alone(event) or "exception" not in event
+    return _tell_notice(event) or "exception" not in event
 
 
 def _is_told(arguments: Arguments) -> bool:
@@ -219,7 +219,7 @@ def _watcher(arguments: Arguments, settings: Settings, clock: Clock, roles: Sequ
     return Watched(Progress(clock, attempts=attempts, numbered=daemon, detailed=arguments.verbose, awaited=awaited))
 
 
-def _warn(settings: Settings) -> None:
+def _log_warnings(settings: Settings) -> None:
     if settings.sandbox == "none":
         log.warning("sandbox_off", consequence="tests and coding backends run with this user's rights")
     if not settings.lock.key_files:
@@ -228,7 +228,7 @@ def _warn(settings: Settings) -> None:
         )
 
 
-async def _run(
+async def _run_process(
     jobs: Sequence[tuple[Job, Process]], arguments: Arguments, configuration: Configuration, farewell: ShutdownNotice
 ) -> int:
     """Run the process inside its event loop; return the exit code.
@@ -244,7 +244,7 @@ async def _run(
         group.start_soon(partial(attend, orders, scope, process.clock, daemon=daemon, stop_seconds=patience))
         with scope:
             if arguments.once:
-                code = await _once(jobs[0], arguments, orders, interruption)
+                code = await _run_once(jobs[0], arguments, orders, interruption)
             else:
                 hints = WebhookHints()
                 lives = [AgentLifecycle(job, each, arguments, orders, hints) for job, each in jobs]
@@ -257,7 +257,7 @@ async def _run(
     return 128 + orders.stopped_by if orders.stopped_by and early else code
 
 
-async def _once(one: tuple[Job, Process], arguments: Arguments, orders: Orders, interruption: Interruption) -> int:
+async def _run_once(one: tuple[Job, Process], arguments: Arguments, orders: Orders, interruption: Interruption) -> int:
     """Work on one item of the first repository that has any; return the exit code."""
     job, process = one
     stack, site = await furnished(process, arguments, job.prepare)

@@ -28,7 +28,7 @@ def say(sentence: str, *, error: bool = False) -> None:
         stream.write(f"{shown(sentence)}\n")
         stream.flush()
     except (OSError, ValueError):  # nobody reads, or the disk is full
-        _forget(stream)
+        _discard_output(stream)
 
 
 def show(text: str, *, error: bool = False) -> None:
@@ -51,10 +51,10 @@ def laid_out(text: str, columns: int, *, indent: int | None = None) -> str:
 
     The indent is `indent` columns, or two more than that of the line that goes on.
     """
-    return "\n".join(_folded(line, columns, indent) for line in text.splitlines())
+    return "\n".join(_fold_line(line, columns, indent) for line in text.splitlines())
 
 
-def _folded(line: str, columns: int, indent: int | None) -> str:
+def _fold_line(line: str, columns: int, indent: int | None) -> str:
     if len(line) <= columns or len(line.split()) < 2:
         return line
     further = " " * (len(line) - len(line.lstrip()) + 2 if indent is None else indent)
@@ -79,7 +79,7 @@ def on_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
-def _forget(stream: TextIO) -> None:
+def _discard_output(stream: TextIO) -> None:
     """Drop what the stream still keeps: it would be tried again at the end, and Python exits with 120 over it."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

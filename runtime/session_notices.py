@@ -26,8 +26,8 @@ def announce(roles: Sequence[Role], settings: Settings) -> None:
 
 def opening(roles: Sequence[Role], settings: Settings) -> str:
     """Return what begins, in two sentences (pure)."""
-    who = _listed([str(role) for role in roles])
-    names = _some([one.name for one in settings.repositories])
+    who = _joined([str(role) for role in roles])
+    names = _named_some([one.name for one in settings.repositories])
     intervals = {one.poll_interval for one in settings.repositories}
     often = f" every {min(intervals):g} s" if len(intervals) == 1 else ""
     return f"{who[:1].upper()}{who[1:]} for {names}: looking for work{often}, until Ctrl-C. Signing in ..."
@@ -70,15 +70,15 @@ def interruption_text(items: Sequence[str]) -> str:
     several = len(items) > 1
     keeps, them = ("keep", "them") if several else ("keeps", "it")
     return (
-        f"Interrupted; {_some(items)} {keeps} what was built, and any agent may take {them} up: "
+        f"Interrupted; {_named_some(items)} {keeps} what was built, and any agent may take {them} up: "
         "the same command goes on."
     )
 
 
-def _some(names: Sequence[str]) -> str:
+def _named_some(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
-    return _listed(names) if more <= 1 else _listed([*names[:MOST_NAMES], f"{more} more"])
+    return _joined(names) if more <= 1 else _joined([*names[:MOST_NAMES], f"{more} more"])
 
 
-def _listed(names: Sequence[str]) -> str:
+def _joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -115,18 +115,18 @@ class Assistant:
         question = waiting.question
         with structlog.contextvars.bound_contextvars(issue=question.number):
             try:
-                if await self._dealt_with(waiting):
+                if await self._take_step(waiting):
                     del self._waiting[question.id]
             except (EngineError, CommandFailed) as error:
                 log.warning("answer_put_off", outcome="retrying", comment=question.id, error=str(error))
 
-    async def _dealt_with(self, waiting: _Waiting) -> bool:
+    async def _take_step(self, waiting: _Waiting) -> bool:
         """Take the next step; return whether nothing is left to do. Raises `Transient`, `Outdated`, `Blocked`."""
         question, now = waiting.question, self._answering.server_time()
         entries = await self._register.read()
         found = due(question.id, entries, now)
         if found is Due.WAIT:
-            return waiting.unposted is not None and await self._posted(waiting)
+            return waiting.unposted is not None and await self._post_reply(waiting)
         thread = await self._thread(question) if found is not Due.OVER else None
         if thread is None:
             return True
@@ -144,7 +144,7 @@ class Assistant:
         if not await self._register.append(taken):
             return False
         waiting.unposted = taken, await self._text(question, thread)
-        return await self._posted(waiting)
+        return await self._post_reply(waiting)
 
     async def _thread(self, question: Comment) -> Issue | None:
         """Return the thread of a question; None if it gets no answer, by the thread's state or because of who asks."""
@@ -157,7 +157,7 @@ class Assistant:
         may_ask = (await self._forge.people.permission(question.author.login)).may_write
         return thread if may_ask else None
 
-    async def _posted(self, waiting: _Waiting) -> bool:
+    async def _post_reply(self, waiting: _Waiting) -> bool:
         """Post what was paid for; return False if that took so long that another planner may be answering."""
         if waiting.unposted is None:
             return False

@@ -22,17 +22,17 @@ def purpose(comment: int) -> str:
 def answered(question: Comment, answer: str, base: str) -> str:
     """Return the reply with the words of a model, which are made harmless where it is posted."""
     source = f"A model wrote this from the branch `{one_line(base, 100)}` and this thread. It can be wrong."
-    return f"{_quoted(question)}\n\n{answer}\n\n<sub>{source}</sub>"
+    return f"{_quote(question)}\n\n{answer}\n\n<sub>{source}</sub>"
 
 
 def failed(question: Comment, error: EngineError) -> str:
     """Return the reply to a question without an answer, which will not get one either."""
-    return f"{_quoted(question)}\n\nI cannot answer this question: {one_line(str(error), 400)}"
+    return f"{_quote(question)}\n\nI cannot answer this question: {one_line(str(error), 400)}"
 
 
 def unanswered(question: Comment) -> str:
     """Return the reply to a question whose planners ended before they could answer."""
-    return f"{_quoted(question)}\n\n{UNANSWERED}"
+    return f"{_quote(question)}\n\n{UNANSWERED}"
 
 
 def limited(per_day: int) -> str:
@@ -43,5 +43,5 @@ def limited(per_day: int) -> str:
     )
 
 
-def _quoted(question: Comment) -> str:
+def _quote(question: Comment) -> str:
     return f"> {one_line(spoken_text(question.body), _QUESTION_CHARS)}"

@@ -159,7 +159,7 @@ class Opening:
 
     def _is_full(self, listed: Mapping[int, Issue]) -> bool:
         """Return whether the list alone shows that there is no room: issues that we opened are still worked on."""
-        known = sum(number in listed and self._works(listed[number]) for number in self._opened)
+        known = sum(number in listed and self._is_worked_on(listed[number]) for number in self._opened)
         return known >= self._wanted.open_at_once
 
     def _is_idle(self, there: frozenset[int]) -> bool:
@@ -167,7 +167,7 @@ class Opening:
         return self._idle is not None and self._idle[0] == there and self._writer.boot() < self._idle[1]
 
     async def _open_next(self, listed: Mapping[int, Issue]) -> int | None:
-        entries = await self._known(await self._register.read())
+        entries = await self._complete_entries(await self._register.read())
         self._opened |= {entry.issue for entry in entries.values() if entry.issue}
         lost = [entry for entry in entries.values() if not entry.issue]
         late = {entry.test for entry in lost if self._writer.server_time() - entry.at >= LOST}
@@ -179,7 +179,7 @@ class Opening:
                 return await self._open(one)
         return None
 
-    async def _known(self, entries: Mapping[str, PendingTest]) -> Mapping[str, PendingTest]:
+    async def _complete_entries(self, entries: Mapping[str, PendingTest]) -> Mapping[str, PendingTest]:
         """Return the entries, with the created issues that were not noted; the first time, of all that ever were."""
         lost = [entry for entry in entries.values() if not entry.issue]
         if self._searched and not lost:
@@ -204,17 +204,17 @@ class Opening:
         for entry in opened:
             issue = listed.get(entry.issue)
             if issue is None and entry in newest:
-                issue = await self._single(entry)
-            count += issue is not None and self._works(issue)
+                issue = await self._read_issue(entry)
+            count += issue is not None and self._is_worked_on(issue)
         return count
 
-    async def _single(self, entry: PendingTest) -> Issue | None:
+    async def _read_issue(self, entry: PendingTest) -> Issue | None:
         try:
             return await self._issues.named(entry.issue, entry.at)
         except Gone:
             return None
 
-    def _works(self, issue: Issue) -> bool:
+    def _is_worked_on(self, issue: Issue) -> bool:
         """Return whether an issue is still on its way: neither closed nor merged nor handed to a person."""
         stages = self._wanted.names.read(issue.labels).stages
         return issue.open and bool(stages - HALTED - UNLABELLED)

@@ -148,13 +148,13 @@ class Screen:
             file = anyio.Path(place, f"plan{suffix}")
             await file.write_text(text, encoding="utf-8")
             with _settings_kept():
-                await self._run((*self._editor, str(file)))
+                await self._run_editor((*self._editor, str(file)))
             try:
                 return await file.read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise EditorUnusable(f"What '{self._editor[0]}' left cannot be read as text: {error}.") from None
 
-    async def _run(self, argv: tuple[str, ...]) -> None:
+    async def _run_editor(self, argv: tuple[str, ...]) -> None:
         try:
             code = await run_attached(argv, env=self._environment)
         except OSError as error:

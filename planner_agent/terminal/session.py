@@ -68,7 +68,7 @@ class Session:
         """Return the plan that the person approved; None if they said no. Raises `Cancelled`."""
         story = await self._subject.chosen()
         while True:
-            plan = await self._agreed(story)
+            plan = await self._agree_on_plan(story)
             if plan is None or not story.number:
                 return None if plan is None else Agreed(story, plan)
             now = await self._subject.existing(story.number)
@@ -80,7 +80,7 @@ class Session:
             self._say(f"#{story.number} was changed meanwhile, so it is planned again.")
             story = now
 
-    async def _agreed(self, story: Issue) -> Plan | None:
+    async def _agree_on_plan(self, story: Issue) -> Plan | None:
         """Return the plan of this text, asked about, edited and approved; None if the person said no."""
         services = self._services
         heard = await services.listener.hear(story.number) if story.number else Conversation()
@@ -94,18 +94,18 @@ class Session:
         rounds = 0
         while True:
             if plan is None:
-                plan = await self._drafted(story, known, said.feedback, rounds)
+                plan = await self._draft_plan(story, known, said.feedback, rounds)
             self._console.show(views.plan(plan))
             answers = await self._answers(plan)
             if not answers:
-                return await self._decided(plan)
+                return await self._ask_for_decision(plan)
             said, plan, rounds = (
                 TrustedComments(said.discussion, f"{said.feedback}\n\n{answers}".strip()),
                 None,
                 rounds + 1,
             )
 
-    async def _drafted(self, story: Issue, known: PlanningContext, feedback: str, rounds: int) -> Plan:
+    async def _draft_plan(self, story: Issue, known: PlanningContext, feedback: str, rounds: int) -> Plan:
         """Return a plan by the backend; after a failure the person says whether to try again."""
         while True:
             try:
@@ -117,7 +117,7 @@ class Session:
                 self._say(str(error))
                 if isinstance(error, AnswerUnusable):
                     self._say(f"What the backend answered is kept in {self._services.keep(error.raw)}")
-                if not await self._yes("Try again?"):
+                if not await self._agrees("Try again?"):
                     raise
 
     async def _answers(self, plan: Plan) -> str:
@@ -134,7 +134,7 @@ class Session:
                 given.append(f"Question: {one.question}\nAnswer: {answer}")
         return "\n\n".join(given)
 
-    async def _decided(self, plan: Plan) -> Plan | None:
+    async def _ask_for_decision(self, plan: Plan) -> Plan | None:
         """Ask for a decision, again after each edit; return the plan that was approved, None if the person said no."""
         while True:
             count = len(plan.specifications)
@@ -145,12 +145,12 @@ class Session:
             if answer in {"n", "no"}:
                 return None
             if answer in {"e", "edit"}:
-                plan = await self._edited(plan)
+                plan = await self._edit_plan(plan)
                 self._console.show(views.plan(plan))
             else:
                 self._say("Please answer y (or Enter), n, or edit.")
 
-    async def _edited(self, plan: Plan) -> Plan:
+    async def _edit_plan(self, plan: Plan) -> Plan:
         """Return the plan as the editor leaves it; an invalid one is shown with its faults until it is left so."""
         shown = write(plan)
         while True:
@@ -166,7 +166,7 @@ class Session:
             except UnfitAnswer as error:
                 shown = refused(left, error.faults)
 
-    async def _yes(self, question: str) -> bool:
+    async def _agrees(self, question: str) -> bool:
         return (await self._console.ask(f"{question} [Y/n]")).strip().casefold() in {"", "y", "yes"}
 
     def _say(self, sentence: str) -> None:

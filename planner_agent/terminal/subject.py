@@ -43,7 +43,7 @@ class Subject:
             if found:
                 story = await self.existing(int(found[1]))
             else:
-                story = self._typed(await self._text(answer))
+                story = self._typed_story(await self._text(answer))
             if story is not None:
                 return story
 
@@ -80,7 +80,7 @@ class Subject:
             lines.append(line)
         return "\n".join(lines)
 
-    def _typed(self, text: str) -> Issue | None:
+    def _typed_story(self, text: str) -> Issue | None:
         if not text.strip():
             return None
         try:

@@ -78,12 +78,12 @@ class Triaging:
         """Return the planner's candidates, then proposals with an answer, then issues without a proposal."""
         found = await self._planner.discover()
         try:
-            return (*found, *await self._found({one.number for one in found}))
+            return (*found, *await self._triage_candidates({one.number for one in found}))
         except (EngineError, CommandFailed) as error:
             log.warning("triage_put_off", outcome="retrying", error=str(error))
             return found
 
-    async def _found(self, busy: Collection[int]) -> list[Candidate]:
+    async def _triage_candidates(self, busy: Collection[int]) -> list[Candidate]:
         entries = await self._backlog.entries()
         orphans = ((n, one) for n, one in self._inbox.orphans.items() if n not in busy)
         unfinished = [n for n, one in orphans if n in entries or not one.labels]
@@ -91,12 +91,12 @@ class Triaging:
         self._waiting = {one.number: one for one in self._answers.waiting(entries) if one.number not in taken}
         found = [Candidate(n, f"{ANSWERED}{one.comments} {one.updated_at}", LAST) for n, one in self._waiting.items()]
         found += [Candidate(number, f"{ON_OFFER}begun", LAST) for number in unfinished]
-        if await self._places():
+        if await self._free_places():
             fitting = [one for one in await self._backlog.fitting() if one.number not in {*taken, *entries}]
             found += [Candidate(one.number, f"{ON_OFFER}{one.updated_at}", LAST) for one in fitting]
         return found
 
-    async def _places(self) -> int:
+    async def _free_places(self) -> int:
         """Return the number of places of the day that nothing held here is going to take."""
         held = sum(one.fence.phase == Phase.TRIAGE for one in self._planner.holding.values())
         return await self._backlog.places(self._server_time()) - held
@@ -113,7 +113,7 @@ class Triaging:
         if isinstance(view, Skip):
             return view
         issue = await self._issues.issue(candidate.number)
-        free = candidate.number in await self._backlog.entries() or await self._places() > 0
+        free = candidate.number in await self._backlog.entries() or await self._free_places() > 0
         wish = await self._work.intent(issue, view.fence, free=free)
         return await self._claims.claim(view, wish)
 

@@ -63,12 +63,12 @@ class Answers:
         Raises `Transient`.
         """
         try:
-            return await self._attended(listed)
+            return await self._answer_orders(listed)
         except BaseException:
             self._from.reader.forget(listed.number)
             raise
 
-    async def _attended(self, listed: Issue) -> str:
+    async def _answer_orders(self, listed: Issue) -> str:
         number = listed.number
         new_commands = await self._from.reader.hear(listed, None)
         orders = [one for one in new_commands.orders if one.verb in VERBS]
@@ -82,10 +82,10 @@ class Answers:
                 return ""
             entries = [entry(order, await self._carry_out(order, fence, reply.at)) for order in orders]
         if entries or ignored:
-            await self._note(number, entries, ignored, new_commands)
+            await self._record(number, entries, ignored, new_commands)
         return "; ".join(f"{one['command']}: {one['outcome']}" for one in entries)
 
-    async def _note(
+    async def _record(
         self, number: int, entries: list[dict[str, Any]], ignored: list[dict[str, Any]], new_commands: NewCommands
     ) -> None:
         edited = [one for one in refusals(new_commands) if one["command"] in {f"/{verb}" for verb in VERBS}]

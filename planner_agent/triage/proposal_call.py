@@ -35,7 +35,7 @@ class ProposalCall:
 
         Raises `AnswerHidden`, `RunFailed`, `RunEnded`.
         """
-        titles = {one.number: f"#{one.number} {one_line(clean(one.title), 200)}" for one in _shown(issue, others)}
+        titles = {one.number: f"#{one.number} {one_line(clean(one.title), 200)}" for one in _others(issue, others)}
 
         def prompt(faults: str) -> str:
             return PROMPTS.render(
@@ -58,6 +58,6 @@ class ProposalCall:
         return await ask(self._coder, request, prompt, lambda text: proposal.read(text, titles.keys()), _UNUSABLE)
 
 
-def _shown(issue: Issue, others: Sequence[Issue]) -> list[Issue]:
+def _others(issue: Issue, others: Sequence[Issue]) -> list[Issue]:
     wanted = [one for one in others if one.number != issue.number and not one.is_pull_request and one.open]
     return sorted(wanted, key=lambda one: one.number, reverse=True)[:OTHERS]

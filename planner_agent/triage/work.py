@@ -70,13 +70,13 @@ class Work:
         if proposed is None:
             if not await self._backlog.take(held):
                 return Ended(Result.PARKED, "as many proposals as are wanted were made within 24 hours")
-            proposed = await self._asked(held, issue)
+            proposed = await self._ask_for_proposal(held, issue)
             await self._status.show(number, proposal_comments.proposed(proposed, self._labels[proposed.kind]), held)
             held.memory.take(_Unposted)
         await self._end(held, None)
         return Ended(Result.HANDED_OVER, f"#{number} has a proposal: {proposed.kind}")
 
-    async def _asked(self, held: Held, issue: Issue) -> Proposal:
+    async def _ask_for_proposal(self, held: Held, issue: Issue) -> Proposal:
         kept = held.memory.get(_Unposted)
         if kept is not None:
             return kept.proposal

@@ -90,24 +90,24 @@ class Answering:
         expected, known = await self._records.read(number)
         if known is not None and known.over:
             return True
-        if known is not None and self._is_somebody_s(expected, known):
+        if known is not None and self._is_taken(expected, known):
             return False
         red = triage(await failures(self._forge.checks, checks, EXCERPT_BYTES), again=True).of(*OURS)
         if not red:
             self._excused[number] = checks
             return False
-        return await self._answered(merge, red, expected, known)
+        return await self._open_answer(merge, red, expected, known)
 
-    def _is_somebody_s(self, expected: str | None, known: Record) -> bool:
+    def _is_taken(self, expected: str | None, known: Record) -> bool:
         """Return whether another reviewer may be at work on it; False if this process began it and sent nothing."""
         begun_here = self._unsent.get(known.pull_request) == expected
         return not begun_here and self._writer.server_time() - known.at < LOST
 
-    async def _answered(
+    async def _open_answer(
         self, merge: MergeCommit, red: Sequence[Failure], expected: str | None, known: Record | None
     ) -> bool:
         number, begun = merge.pull_request.number, self._writer.boot()
-        commit = await self._commit(merge, red, known)
+        commit = await self._revert_commit(merge, red, known)
         if commit == "":
             return True  # somebody has taken it back already
         answer = Answer.REVERT if commit else Answer.ISSUE
@@ -117,8 +117,8 @@ class Answering:
             return False
         permit = RegisterPermit(f"after the merge of #{number}", begun + SEND_SECONDS, self._writer.boot)
         try:
-            done = await self._opened(merge, red, moved[1], known, permit)
-            await self._tell(merge, red, done)
+            done = await self._open_item(merge, red, moved[1], known, permit)
+            await self._post_comment(merge, red, done)
         except UnknownOutcome:
             raise
         except EngineError:
@@ -128,7 +128,7 @@ class Answering:
         log.info("merge_answered", outcome="completed", pr=number, answer=str(done.answer), number=done.number)
         return True
 
-    async def _commit(self, merge: MergeCommit, red: Sequence[Failure], known: Record | None) -> str | None:
+    async def _revert_commit(self, merge: MergeCommit, red: Sequence[Failure], known: Record | None) -> str | None:
         """Return the commit of a revert; empty if the merge was reverted already, None if an issue is opened instead.
 
         An issue is opened by configuration, or where a revert is not possible.
@@ -158,35 +158,35 @@ class Answering:
         moved = await self._records.move(record, expected)
         return None if moved is None else (moved, record)
 
-    async def _opened(
+    async def _open_item(
         self, merge: MergeCommit, red: Sequence[Failure], record: Record, known: Record | None, permit: WritePermit
     ) -> Record:
         """Open the answer, or find it if it was opened before; return the finished record."""
         if record.answer is Answer.REVERT:
             try:
-                return replace(record, over=True, number=await self._revert(merge, red, permit))
+                return replace(record, over=True, number=await self._open_revert(merge, red, permit))
             except NothingToPull as error:  # the branch was pushed just now, with a commit that the base lacks
                 raise NotShown(revert_branch(record.pull_request), SEND_SECONDS) from error
             except Blocked as error:
                 log.warning("revert_refused", outcome="skipped", pr=record.pull_request, error=str(error))
-        number = await self._found(merge, known or record) or await self._issue(merge, red, permit)
+        number = await self._find_issue(merge, known or record) or await self._open_issue(merge, red, permit)
         return replace(record, answer=Answer.ISSUE, over=True, number=number)
 
-    async def _revert(self, merge: MergeCommit, red: Sequence[Failure], permit: WritePermit) -> int:
+    async def _open_revert(self, merge: MergeCommit, red: Sequence[Failure], permit: WritePermit) -> int:
         branch = revert_branch(merge.pull_request.number)
         if found := await self._forge.pulls.of_branch(branch):
             return found[0].number
         title, body = messages.revert_title(merge), messages.revert_body(merge, red, self._writer.voice)
         return (await self._forge.pulls.open(title, body, branch, merge.pull_request.base_branch, permit)).number
 
-    async def _found(self, merge: MergeCommit, record: Record) -> int:
+    async def _find_issue(self, merge: MergeCommit, record: Record) -> int:
         number = merge.pull_request.number
         for issue in await self._forge.issues.created_by(record.login, record.at - SLACK):
             if not issue.is_pull_request and messages.is_about(issue.body, number, self._writer.voice.keys):
                 return issue.number
         return 0
 
-    async def _issue(self, merge: MergeCommit, red: Sequence[Failure], permit: WritePermit) -> int:
+    async def _open_issue(self, merge: MergeCommit, red: Sequence[Failure], permit: WritePermit) -> int:
         title, body = messages.issue_title(merge), messages.issue_body(merge, red, self._writer.voice)
         try:
             return (await self._forge.issues.create(title, body, (), permit)).number
@@ -194,7 +194,7 @@ class Answering:
             log.warning("issue_refused", outcome="skipped", pr=merge.pull_request.number, error=str(error))
             return 0
 
-    async def _tell(self, merge: MergeCommit, red: Sequence[Failure], done: Record) -> None:
+    async def _post_comment(self, merge: MergeCommit, red: Sequence[Failure], done: Record) -> None:
         number = merge.pull_request.number
         said = messages.comment(merge, red, done.answer, done.number, self._writer.voice)
         try:

@@ -29,14 +29,14 @@ def caused_failures(before: Sequence[Check], merged: Sequence[Check], *, patient
     so that all failures are reported at once.
     """
     was = fold(before)
-    red = [check for check in failed(merged) if _was(check, before, was) is not CiVerdict.NONE]
-    unsure = any(_was(check, before, was) is CiVerdict.RUNNING for check in red)
+    red = [check for check in failed(merged) if _verdict_before(check, before, was) is not CiVerdict.NONE]
+    unsure = any(_verdict_before(check, before, was) is CiVerdict.RUNNING for check in red)
     if patient and (unsure or any(check.outcome is CheckOutcome.RUNNING for check in merged)):
         return ()
-    return tuple(check for check in red if _was(check, before, was) is CiVerdict.GREEN)
+    return tuple(check for check in red if _verdict_before(check, before, was) is CiVerdict.GREEN)
 
 
-def _was(check: Check, before: Sequence[Check], whole: CiVerdict) -> CiVerdict:
+def _verdict_before(check: Check, before: Sequence[Check], whole: CiVerdict) -> CiVerdict:
     """Return the verdict of the check on the commit before; `NONE` if it was neither green nor running."""
     same = [one for one in before if one.name == check.name]
     found = fold(same) if same else whole

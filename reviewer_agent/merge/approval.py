@@ -61,7 +61,7 @@ class MergeApproval:
 
         An order is bound to the commit of `verdict`: one that was given before cannot have been about it.
         """
-        said = [*await self._orders(pull_request, verdict), *_approve(reviews, verdict)]
+        said = [*await self._orders(pull_request, verdict), *_approvals(reviews, verdict)]
         speakers = {one.author.id: one.author.login for one in said}
         trusted = [id for id, login in speakers.items() if (await self._people.permission(login)).may_write]
         if not trusted:
@@ -103,7 +103,7 @@ class MergeApproval:
         return ours and authentic(issue.body, self._ours.keys) is Provenance.ENGINE
 
 
-def _approve(reviews: Sequence[Review], verdict: ReviewVerdict) -> Iterable[_Order]:
+def _approvals(reviews: Sequence[Review], verdict: ReviewVerdict) -> Iterable[_Order]:
     """Return the approvals of exactly this commit that were given after our review of it; an App's does not count."""
     fitting = (one for one in standing_approvals(reviews) if one.head_sha == verdict.sha)
     people = (one for one in fitting if not is_app(one.author))

@@ -29,18 +29,18 @@ def first_blocker(s: Snapshot) -> Blocker | None:
         return Blocker.REQUESTED
     if s.first:
         return Blocker.TURN
-    missing = _missing_order(s, s.verdict.care)
+    missing = _order_blocker(s, s.verdict.care)
     conflict = s.held_up or Blocker.CONFLICT if s.pull_request.out_of_step else None
     remarked = Blocker.REMARKED if s.remarked_by else None
-    return missing or conflict or _ci(s) or _required(s) or s.held_up or remarked or _unread(s)
+    return missing or conflict or _ci_blocker(s) or _rule_blocker(s) or s.held_up or remarked or _text_blocker(s)
 
 
-def _unread(s: Snapshot) -> Blocker | None:
+def _text_blocker(s: Snapshot) -> Blocker | None:
     """Return `REWORDED` if the issue's new text needs a review and none is left."""
     return Blocker.REWORDED if s.reworded and s.fence.attempt + 1 >= s.bounds.reviews else None
 
 
-def _required(s: Snapshot) -> Blocker | None:
+def _rule_blocker(s: Snapshot) -> Blocker | None:
     """Return the reason for which GitHub would refuse the merge."""
     if s.unmet:
         return Blocker.REQUIRED
@@ -49,7 +49,7 @@ def _required(s: Snapshot) -> Blocker | None:
     return Blocker.REFUSED if s.refused else None
 
 
-def _missing_order(s: Snapshot, care: PersonOnly) -> Blocker | None:
+def _order_blocker(s: Snapshot, care: PersonOnly) -> Blocker | None:
     if s.ordered or not s.needs_order:
         return None
     if s.own_order:
@@ -60,7 +60,7 @@ def _missing_order(s: Snapshot, care: PersonOnly) -> Blocker | None:
     return OF_CARE.get(care, large)
 
 
-def _ci(s: Snapshot) -> Blocker | None:
+def _ci_blocker(s: Snapshot) -> Blocker | None:
     if s.checks is CiVerdict.RED:
         return Blocker.CHECKS_RED
     if s.checks in {CiVerdict.RUNNING, CiVerdict.UNKNOWN}:

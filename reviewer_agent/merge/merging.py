@@ -58,7 +58,7 @@ class Merging:
     async def merge(self, held: Held, seen: Snapshot) -> Step:
         """Merge, or give the turn back. A refusal by GitHub ends nothing: see `_handle_refusal`."""
         try:
-            return await self._merge(held, seen)
+            return await self._merge_in_turn(held, seen)
         except UnknownOutcome:
             self._forge.turns.keep(seen.pull_request.number)  # it may be merged: nobody else's turn yet
             raise
@@ -78,10 +78,10 @@ class Merging:
             place = await self._forge.queue.look(seen.pull_request.node_id, held)
             if place.holds:
                 return await self._handover.queued(held, seen, entry)
-            return await self._outside(held, seen, entry, place.queue_exit)
-        return await self._enter(held, seen, entry)
+            return await self._handle_exit(held, seen, entry, place.queue_exit)
+        return await self._enter_queue(held, seen, entry)
 
-    async def _enter(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Step:
+    async def _enter_queue(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Step:
         head, times = held.fence.work_head, 1 if seen.called_back else entry.times + 1
         try:
             await self._forge.queue.enter(seen.pull_request.node_id, head, held)
@@ -101,7 +101,7 @@ class Merging:
         reason = refused.message if isinstance(refused, Refused) else str(refused)
         return await self._handover.refused(held, seen, reason)
 
-    async def _outside(self, held: Held, seen: Snapshot, entry: QueueEntry, queue_exit: QueueExit | None) -> Step:
+    async def _handle_exit(self, held: Held, seen: Snapshot, entry: QueueEntry, queue_exit: QueueExit | None) -> Step:
         """Handle a pull request that left the queue: remove the obstacle, or hand it to a person with the reason."""
         repairable = not seen.sent_to_base and await self._observer.is_repairable(seen.pull_request)
         action = following(cause(queue_exit), entry, seen.base_tip, repairable=repairable)
@@ -109,14 +109,14 @@ class Merging:
         if action is Next.TO_BASE:
             return await self._handover.send_to_base(held, seen)
         if action is Next.ENTER:
-            return await self._enter(held, seen, entry)
+            return await self._enter_queue(held, seen, entry)
         outside = Outside.seen(held.fence, queue_exit, held=action is Next.HOLD, now=held.server_now())
         if action is Next.LATER:
             return await self._handover.unqueued(held, seen, outside)
         await self._handover.hold_out(held, outside)
         return None  # the next look sees it and says so
 
-    async def _merge(self, held: Held, seen: Snapshot) -> Step:
+    async def _merge_in_turn(self, held: Held, seen: Snapshot) -> Step:
         """Merge exactly the commit that was judged, when its turn has come and a second look shows the same.
 
         The second look is conditional: what has not changed since the first is not charged. Raises `HeadMoved`, or
@@ -131,7 +131,7 @@ class Merging:
         again = await self._observer.look(held.fence)
         fits = self._is_same(held, seen, again)
         # Labels, flags, head and base were read first: they are compared once more at the very end.
-        if not fits or not await self._is_still(again.pull_request):
+        if not fits or not await self._is_unchanged(again.pull_request):
             log.info("merge_put_off", outcome="retrying")
             return None  # the next look decides
         late = held.port.boot() - begun >= FRESH_SECONDS  # slow answers: is the turn ours still?
@@ -145,7 +145,7 @@ class Merging:
         done = replace(again.pull_request, open=False, merged=True, merge_sha=merged)
         return await self.finish(held, done, again.ordered_by)
 
-    async def _is_still(self, seen: PullRequest) -> bool:
+    async def _is_unchanged(self, seen: PullRequest) -> bool:
         now = await self._forge.pulls.pull_request(seen.number)
         facts = ("open", "head_sha", "base_branch", "labels")
         return all(getattr(now, fact) == getattr(seen, fact) for fact in facts)
@@ -167,18 +167,18 @@ class Merging:
         one_look.renew()
         self._forge.inbox.dismiss(pull_request.number)
         held.memory.keep(Finishing())
-        await self._say_merged(held, pull_request.number)
+        await self._post_merged(held, pull_request.number)
         approved_by = by or held.fence.approved_by
         if not await self._end_together(held, pull_request, approved_by):
             try:
                 await self._tidy(held, pull_request)
             except Blocked as error:
                 log.warning("tidying_refused", outcome="skipped", error=str(error))
-            await self._forge.closing.unlabel(self._as_left(held, pull_request), held)
+            await self._forge.closing.unlabel(self._with_left_labels(held, pull_request), held)
             await advance(held, FenceChange(stage=Stage.DONE, approved_by=approved_by))
         return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
 
-    async def _say_merged(self, held: Held, number: int) -> None:
+    async def _post_merged(self, held: Held, number: int) -> None:
         """Post that it is merged; before the tombstone, after which nobody looks again."""
         try:
             await self._forge.status.revise(number, comments.merged(replace(held.fence, stage=Stage.DONE)), held)
@@ -200,10 +200,10 @@ class Merging:
         if not _is_ours(held, fence, pull_request):
             return False
         resting = fence if fence is not None and _is_at_rest(fence) else None
-        updates = self._gone(pull_request) if fence is resting else ()  # somebody who is at work needs the branch
+        updates = self._removals(pull_request) if fence is resting else ()  # somebody who is at work needs the branch
         try:
             await self._close_issue(held, number)
-            await self._tell(held, fence, pull_request)
+            await self._report_on_issue(held, fence, pull_request)
             return await conclude(held, resting, updates, approved_by=approved_by)
         except Blocked:
             return False
@@ -215,15 +215,15 @@ class Merging:
         fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
         if not _is_ours(held, fence, pull_request):
             return
-        await self._tell(held, fence, pull_request)
+        await self._report_on_issue(held, fence, pull_request)
         try:
             await self._close_issue(held, number)
         except Blocked as error:
             log.warning("tidying_refused", outcome="skipped", error=str(error))
         if fence is not None and _is_at_rest(fence):
-            await self._bury(held, fence, self._gone(pull_request))
+            await self._end_issue_fence(held, fence, self._removals(pull_request))
 
-    async def _bury(self, held: Held, fence: Fence, gone: tuple[RefUpdate, ...]) -> None:
+    async def _end_issue_fence(self, held: Held, fence: Fence, gone: tuple[RefUpdate, ...]) -> None:
         """End the issue's own fence together with its pull request; claiming a closed issue for that would be noise.
 
         The branch goes with it or, if that is refused, stays: without the fence nobody knows whether it is in use.
@@ -236,25 +236,25 @@ class Merging:
         if gone and fence.stage not in TERMINAL:
             await write_tombstone(held, fence.key, fence.stage)
 
-    def _gone(self, pull_request: PullRequest) -> tuple[RefUpdate, ...]:
+    def _removals(self, pull_request: PullRequest) -> tuple[RefUpdate, ...]:
         """Return the removal of its branch, which only succeeds while that is at the merged commit."""
         branch = RefUpdate(f"refs/heads/{pull_request.head_branch}", pull_request.head_sha, "")
         return (branch,) if self._policy.delete_branch else ()
 
-    async def _tell(self, held: Held, fence: Fence | None, pull_request: PullRequest) -> None:
+    async def _report_on_issue(self, held: Held, fence: Fence | None, pull_request: PullRequest) -> None:
         """Post the merge on the issue, if its worker's fence names this pull request and nobody works on it any more.
 
         At `withdrawn` a person had stopped or closed it, and then had it reviewed anyway. The labels are removed from
         the pull request in any case.
         """
-        left = self._as_left(held, pull_request)
+        left = self._with_left_labels(held, pull_request)
         if fence is not None and fence.pr == pull_request.number and _is_at_rest(fence):
             await self._forge.closing.merged(fence, left, held)
         else:
             await self._forge.closing.unlabel(left, held)
         held.memory.keep(Finishing(unlabelled=True))
 
-    def _as_left(self, held: Held, pull_request: PullRequest) -> PullRequest:
+    def _with_left_labels(self, held: Held, pull_request: PullRequest) -> PullRequest:
         """Return the pull request with the labels that are still on it."""
         if (done := held.memory.get(Finishing)) is None or not done.unlabelled:
             return pull_request

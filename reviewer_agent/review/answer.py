@@ -101,12 +101,12 @@ SCHEMA: Mapping[str, Any] = ReviewAnswer.model_json_schema()
 def schema(listed: Sequence[str], tests: Sequence[str] = ()) -> Mapping[str, Any]:
     """Return the schema of a review that must judge these findings of earlier rounds and changes to these tests."""
     made: dict[str, Any] = copy.deepcopy(dict(SCHEMA))
-    _only(made, "earlier", ("EarlierAnswer", "id"), listed)
-    _only(made, "expectations", ("ExpectationAnswer", "test"), tests)
+    _restrict_ids(made, "earlier", ("EarlierAnswer", "id"), listed)
+    _restrict_ids(made, "expectations", ("ExpectationAnswer", "test"), tests)
     return made
 
 
-def _only(made: dict[str, Any], field: str, part: tuple[str, str], ids: Sequence[str]) -> None:
+def _restrict_ids(made: dict[str, Any], field: str, part: tuple[str, str], ids: Sequence[str]) -> None:
     """Require `field` with these ids, or leave it out where there are none."""
     name, key = part
     if ids:
@@ -127,7 +127,7 @@ def parse(
     """
     answer = validated(ReviewAnswer, raw)
     answer = answer.model_copy(update={"earlier": tuple(one for one in answer.earlier if one.id in listed)})
-    problems = [*_incomplete(answer, criteria), *_unjudged(answer, listed), *_contradictions(answer, tests)]
+    problems = [*_missing_parts(answer, criteria), *_unjudged_findings(answer, listed), *_contradictions(answer, tests)]
     if problems:
         raise Unusable(problems)
     return answer
@@ -151,7 +151,7 @@ def _sentences(error: Exception) -> list[str]:
     return [one_line(f"{'.'.join(map(str, e['loc'])) or 'answer'}: {e['msg']}", 200) for e in found[:10]]
 
 
-def _incomplete(answer: ReviewAnswer, criteria: Sequence[str]) -> Iterator[str]:
+def _missing_parts(answer: ReviewAnswer, criteria: Sequence[str]) -> Iterator[str]:
     yield from unchecked([criterion.id for criterion in answer.criteria], criteria)
     if not answer.summary.strip():
         yield "summary: it is empty"
@@ -171,7 +171,7 @@ def unchecked(checked: Sequence[str], criteria: Sequence[str]) -> Iterator[str]:
         yield "criteria: one is checked twice"
 
 
-def _unjudged(answer: ReviewAnswer, listed: Sequence[str]) -> Iterator[str]:
+def _unjudged_findings(answer: ReviewAnswer, listed: Sequence[str]) -> Iterator[str]:
     judged = [one.id for one in answer.earlier]
     if missing := [id for id in listed if id not in judged]:
         yield one_line(f"earlier: {', '.join(missing)} not judged", 200)

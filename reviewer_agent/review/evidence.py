@@ -51,7 +51,7 @@ class Runs:
             claim, doubt = None, "" if proofs else OF_ANOTHER_COMMIT
         proof = claim.proof if claim is not None else None
         return Recorded(
-            phase_results(notes), damage_results(notes) or _counted(proof), questions_of(proofs, proof), doubt
+            phase_results(notes), damage_results(notes) or _damage_count(proof), questions_of(proofs, proof), doubt
         )
 
 
@@ -66,7 +66,7 @@ def claimed(body: str, issue: int, keys: Keyring) -> tuple[Claim | None, str]:
     return claim, ""
 
 
-def _counted(proof: ClaimedProof | None) -> str:
+def _damage_count(proof: ClaimedProof | None) -> str:
     return "" if proof is None or not proof.damages else f"noticed {proof.noticed} of {proof.damages} damages"
 
 
@@ -78,7 +78,7 @@ def phase_results(notes: Iterable[tuple[str, Note]]) -> str:
 def damage_results(notes: Iterable[tuple[str, Note]]) -> str:
     """Return a text that lists each phase commit whose tests were tried against damage, and the results."""
     return "\n\n".join(
-        "\n".join([f"Commit {oid[:12]}:", *_tried(note.proof)]) for oid, note in notes if note.proof is not None
+        "\n".join([f"Commit {oid[:12]}:", *_proof_lines(note.proof)]) for oid, note in notes if note.proof is not None
     )
 
 
@@ -91,10 +91,10 @@ def _phase_lines(oid: str, note: Note) -> Iterator[str]:
         yield f"- and {len(named) - TESTS} more"
     yield from (f"- no test for {criterion}: {why}" for criterion, why in note.set_aside.items())
     if note.proof is not None:
-        yield from _tried(note.proof)
+        yield from _proof_lines(note.proof)
 
 
-def _tried(proof: ProofNote) -> Iterator[str]:
+def _proof_lines(proof: ProofNote) -> Iterator[str]:
     """Yield a line for each result; changes to old tests are asked about separately."""
     if proof.damages:
         yield f"- the new tests noticed {proof.noticed} of {proof.damages} damages to the changed code"

@@ -65,13 +65,13 @@ def read(diff: str, limit_bytes: int) -> Patch:
             missing.append(one_line(", ".join(sorted(_paths(section))), 200))
     text = "".join(shown)
     if missing:
-        text += f"\n{_statement(missing, len(sections), limit_bytes)}\n"
+        text += f"\n{_statement_of_missing(missing, len(sections), limit_bytes)}\n"
     return Patch(
         text,
         frozenset(path for section in sections for path in _paths(section)),
         {path: lines for section in shown for path, lines in _lines(section)},
         tuple(missing),
-        frozenset(path for section in sections for path in _lessened(section)),
+        frozenset(path for section in sections for path in _lessened_paths(section)),
         sum(map(_size, sections)),
     )
 
@@ -83,7 +83,7 @@ def is_same(before: str, after: str) -> bool:
     return _PLACES.sub("@@", before) == _PLACES.sub("@@", after)
 
 
-def _statement(missing: Sequence[str], files: int, limit_bytes: int) -> str:
+def _statement_of_missing(missing: Sequence[str], files: int, limit_bytes: int) -> str:
     named = ", ".join(missing[:NAMES]) + (" and more" if len(missing) > NAMES else "")
     return (
         f"[PARTS ARE MISSING: {len(missing)} of {files} changed files are not shown, "
@@ -110,7 +110,7 @@ def _size(section: str) -> int:
     return sum(line.startswith(("+", "-")) for line in body.split("\n")[1:])  # the first ends the hunk's header
 
 
-def _lessened(section: str) -> Iterator[str]:
+def _lessened_paths(section: str) -> Iterator[str]:
     header, _, body = section.partition("\n@@ ")
     old = _OLD.search(header)
     if old is not None and (old["how"] == "rename from " or "\n-" in body):

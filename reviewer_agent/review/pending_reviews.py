@@ -72,7 +72,7 @@ class PendingReviews:
             if subject is None:
                 return None
             material = await self.library.gather(pull_request, subject, earlier)
-            draft = await self._repeated(held, material, recollection)
+            draft = await self._repeat_approval(held, material, recollection)
             if draft is None:
                 await begin_run(held)
                 draft = await self._examiner.review(material, fence.round)
@@ -84,7 +84,7 @@ class PendingReviews:
             kept = held.memory.keep(replace(kept, draft=draft, finished=True))
         return kept.draft
 
-    async def _repeated(self, held: Held, material: ReviewInput, recollection: PreviousFindings) -> Draft | None:
+    async def _repeat_approval(self, held: Held, material: ReviewInput, recollection: PreviousFindings) -> Draft | None:
         """Return our approval of the commit that was given back for a merge of its base, if nothing else has changed.
 
         It does not answer a person who wants the change reviewed once more.

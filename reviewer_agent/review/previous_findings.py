@@ -54,7 +54,7 @@ class PreviousFindings:
         reviews = await self._reviews.of(number)
         last = self._reader.last(number, reviews, pull_request.head_sha) if round else None
         sha = "" if last is None else last.sha
-        ours = [review for review in reviews if self._asked(number, review)][-1:]
+        ours = [review for review in reviews if self._requests_changes(number, review)][-1:]
         people = await self._requests(number, reviews)
         if not ours and not people:
             return EarlierRounds(sha=sha) if sha else NOTHING
@@ -102,6 +102,6 @@ class PreviousFindings:
     def _is_answer(self, number: int, body: str) -> bool:
         return body.startswith(ANSWER) and self._reader.keys.verify("answer", number, body) is CommentSignatures.VALID
 
-    def _asked(self, number: int, review: Review) -> bool:
+    def _requests_changes(self, number: int, review: Review) -> bool:
         verdict = self._reader.read(number, review)
         return verdict is not None and verdict.judgement is Judgement.CHANGES_REQUESTED

@@ -100,7 +100,7 @@ class Recorded:
 
 def questions_of(proofs: Sequence[ProofNote], claimed: ClaimedProof | None) -> tuple[Question, ...]:
     """Return all questions that the signed notes and the signed claim name, each once."""
-    found = [question for proof in proofs for question in _of_note(proof)]
+    found = [question for proof in proofs for question in _questions_of_note(proof)]
     named = {(question.kind, question.about) for question in found}
     if claimed is not None:
         lists = {
@@ -111,18 +111,18 @@ def questions_of(proofs: Sequence[ProofNote], claimed: ClaimedProof | None) -> t
         }
         for kind, entries in lists.items():
             known = sum(one is kind for one, _ in named)
-            found += [Question(kind, one) for one in _unknown(entries, known) if (kind, one) not in named]
+            found += [Question(kind, one) for one in _unlisted_entries(entries, known) if (kind, one) not in named]
     return tuple(dict.fromkeys(found))
 
 
-def _of_note(proof: ProofNote) -> Iterator[Question]:
+def _questions_of_note(proof: ProofNote) -> Iterator[Question]:
     yield from (Question(ChangeKind.CHANGED, one.test, one.what, one.diff) for one in proof.changed_tests)
     yield from (Question(ChangeKind.REMOVED, text) for text in proof.removed_tests)
     yield from (Question(ChangeKind.PINNED, path) for path in proof.pinned)
     yield from (Question(ChangeKind.DOUBT, text) for text in proof.doubts)
 
 
-def _unknown(entries: Sequence[str], known: int) -> Sequence[str]:
+def _unlisted_entries(entries: Sequence[str], known: int) -> Sequence[str]:
     """Return the claim's entries; its count of unlisted entries is no question if the notes name as many."""
     rest = _REST.fullmatch(entries[-1]) if entries else None
     return entries[:-1] if rest is not None and known >= len(entries) - 1 + int(rest[1]) else entries
@@ -137,10 +137,10 @@ def answered(
     questions: Sequence[Question], answers: Sequence[ExpectationAnswer], criteria: Collection[str]
 ) -> tuple[Answered, ...]:
     """Return each question with its answer."""
-    return tuple(_answered(one, [a for a in answers if a.test == one.about], criteria) for one in questions)
+    return tuple(_answer_of(one, [a for a in answers if a.test == one.about], criteria) for one in questions)
 
 
-def _answered(question: Question, answers: Sequence[ExpectationAnswer], criteria: Collection[str]) -> Answered:
+def _answer_of(question: Question, answers: Sequence[ExpectationAnswer], criteria: Collection[str]) -> Answered:
     if question.is_rest or not answers:
         return Answered(question, why="the review does not say")
     no = next((one for one in answers if one.asked == "no" or one.criterion not in criteria), None)
@@ -149,10 +149,10 @@ def _answered(question: Question, answers: Sequence[ExpectationAnswer], criteria
 
 def shown(questions: Sequence[Question]) -> str:
     """Return the questions as a prompt lists them."""
-    return "\n\n".join("\n".join(_shown(question)) for question in questions)
+    return "\n\n".join("\n".join(_question_lines(question)) for question in questions)
 
 
-def _shown(question: Question) -> Iterator[str]:
+def _question_lines(question: Question) -> Iterator[str]:
     if question.is_rest:
         yield f"{question.kind}: {question.about}, which are not listed here: a person looks at them"
         return

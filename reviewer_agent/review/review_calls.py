@@ -48,7 +48,7 @@ class ReviewCalls:
             self._coder,
             request,
             lambda faults: self._prompts.render("review", **variables, problems=faults),
-            lambda outcome: answer.parse(_answered(outcome, CoderCall.REVIEW), criteria, listed, tests),
+            lambda outcome: answer.parse(_structured_answer(outcome, CoderCall.REVIEW), criteria, listed, tests),
             "The backend's review cannot be used, and its correction cannot either:",
         )
         counting, late = divided(given.findings, review_input.change, since)
@@ -68,7 +68,7 @@ class ReviewCalls:
             self._coder,
             request,
             lambda faults: self._prompts.render("check_criteria", **variables, problems=faults),
-            lambda outcome: _check(outcome, criteria),
+            lambda outcome: _read_check(outcome, criteria),
             "The backend's check of the criteria cannot be used, and its correction cannot either:",
         )
         return replace(draft, checked=checked)
@@ -100,11 +100,11 @@ def _variables(review_input: ReviewInput) -> dict[str, str]:
     }
 
 
-def _check(outcome: RunOutcome, criteria: Sequence[str]) -> Checked:
-    return second_pass.parse(_answered(outcome, CoderCall.CHECK_CRITERIA), criteria)
+def _read_check(outcome: RunOutcome, criteria: Sequence[str]) -> Checked:
+    return second_pass.parse(_structured_answer(outcome, CoderCall.CHECK_CRITERIA), criteria)
 
 
-def _answered(outcome: RunOutcome, call: CoderCall) -> Mapping[str, object] | None:
+def _structured_answer(outcome: RunOutcome, call: CoderCall) -> Mapping[str, object] | None:
     if outcome.ending is Ending.MALFORMED:
         raise Unusable(["The answer was not JSON by the schema."])
     return completed(outcome, call).answer

@@ -108,7 +108,7 @@ class ReviewInputs:
             since=await self._since(earlier.sha, head),
             conventions=await self._conventions(base),
             recorded=await self._records.of(pull_request, base),
-            removed=await self._removed(base, head, change),
+            removed=await self._removed_names(base, head, change),
         )
 
     async def is_same(self, review_input: ReviewInput, sha: str) -> bool:
@@ -143,7 +143,7 @@ class ReviewInputs:
         found = [await self.source.show(base, name) for name in CONVENTIONS]
         return "\n\n".join(text.decode("utf-8", "replace") for text in found if text)[:CONVENTIONS_CHARS]
 
-    async def _removed(self, base: str, head: str, change: Patch) -> tuple[str, ...]:
+    async def _removed_names(self, base: str, head: str, change: Patch) -> tuple[str, ...]:
         """Return the public names that are gone, compared with the present base: others' removals do not count."""
         gone: list[str] = []
         for path in sorted(filter(is_public, change.lessened))[:MODULES]:
@@ -199,47 +199,47 @@ def removed(path: str, before: str, after: str) -> tuple[str, ...]:
     if max(len(before), len(after)) > SOURCE_BYTES:
         return ()
     if PurePosixPath(path).suffix == ".py":
-        old, new = _of_python(before), _of_python(after)
+        old, new = _names_of_python(before), _names_of_python(after)
         return () if old is None or new is None else tuple(sorted(old[0] - new[1]))
     pattern = _OTHERS[PurePosixPath(path).suffix]
-    return tuple(sorted(_named(pattern, before) - _named(pattern, after)))
+    return tuple(sorted(_declared_names(pattern, before) - _declared_names(pattern, after)))
 
 
-def _named(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+def _declared_names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     return frozenset(found[1] for line in text.splitlines() if (found := pattern.match(line)))
 
 
-def _of_python(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+def _names_of_python(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
     """Return a module's public names, and all names that it offers, imported ones too; None if it cannot be parsed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    defined = frozenset(_defined(tree.body))
+    defined = frozenset(_defined_names(tree.body))
     public = frozenset(name for name in defined if not any(part.startswith("_") for part in name.split(".")))
-    return public, defined | frozenset(_imported(tree.body))
+    return public, defined | frozenset(_imported_names(tree.body))
 
 
-def _defined(body: list[ast.stmt], owner: str = "") -> Iterator[str]:
+def _defined_names(body: list[ast.stmt], owner: str = "") -> Iterator[str]:
     for statement in body:
         match statement:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield owner + name
             case ast.ClassDef(name=name):
                 yield owner + name
-                yield from _defined(statement.body, f"{owner}{name}.")
+                yield from _defined_names(statement.body, f"{owner}{name}.")
             case ast.Assign(targets=targets):
                 yield from (owner + one.id for one in targets if isinstance(one, ast.Name))
             case ast.AnnAssign(target=ast.Name(id=name)):
                 yield owner + name
             case ast.If() | ast.Try():
-                yield from _defined([*statement.body, *statement.orelse], owner)
-                yield from _defined([s for one in getattr(statement, "handlers", ()) for s in one.body], owner)
+                yield from _defined_names([*statement.body, *statement.orelse], owner)
+                yield from _defined_names([s for one in getattr(statement, "handlers", ()) for s in one.body], owner)
             case _:
                 continue
 
 
-def _imported(body: list[ast.stmt]) -> Iterator[str]:
+def _imported_names(body: list[ast.stmt]) -> Iterator[str]:
     for statement in body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             yield from ((alias.asname or alias.name).partition(".")[0] for alias in statement.names)

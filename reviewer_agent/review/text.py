@@ -36,15 +36,15 @@ def review_body(draft: Draft) -> str:
     answer = draft.answer
     parts = [
         f"{_HEADLINES[draft.judgement]} at {draft.sha[:SHA]} (round {draft.round + 1}).",
-        _inert(answer.summary, SUMMARY_CHARS),
+        _harmless_block(answer.summary, SUMMARY_CHARS),
         _section("Acceptance criteria", _criteria(answer)),
         _section("Criteria checked again", _second_pass(draft)),
-        _section("Earlier findings", [*map(_judged, answer.earlier)]),
-        _section("Changes to existing tests", [*map(_replied, draft.replies)]),
-        _section("Other findings", [*map(_listed, draft.rest)]),
+        _section("Earlier findings", [*map(_earlier_line, answer.earlier)]),
+        _section("Changes to existing tests", [*map(_reply_line, draft.replies)]),
+        _section("Other findings", [*map(_finding_line, draft.rest)]),
         *_cautions(draft),
     ]
-    return _closed(_cut("\n\n".join(part for part in parts if part), BODY_CHARS))
+    return _close_fence(_cut("\n\n".join(part for part in parts if part), BODY_CHARS))
 
 
 def inline(draft: Draft) -> tuple[Finding, ...]:
@@ -54,8 +54,8 @@ def inline(draft: Draft) -> tuple[Finding, ...]:
 
 def finding_body(finding: FindingAnswer) -> str:
     """Return one finding as an inline comment."""
-    body = f"**{finding.severity}:** {_inert(finding.why, REASON_CHARS)}"
-    suggestion = _inert(finding.suggestion, SUGGESTION_CHARS)
+    body = f"**{finding.severity}:** {_harmless_block(finding.why, REASON_CHARS)}"
+    suggestion = _harmless_block(finding.suggestion, SUGGESTION_CHARS)
     return f"{body}\n\n**Suggestion:** {suggestion}" if suggestion else body
 
 
@@ -65,7 +65,7 @@ def _criteria(answer: ReviewAnswer) -> list[str]:
     ]
 
 
-def _listed(finding: FindingAnswer) -> str:
+def _finding_line(finding: FindingAnswer) -> str:
     where = _word(finding.path) + (f":{finding.line}" if finding.line else "")
     suggestion = f" Suggestion: {line(finding.suggestion, SUGGESTION_CHARS)}" if finding.suggestion.strip() else ""
     return f"- **{finding.severity}** `{where}`: {line(finding.why, REASON_CHARS)}{suggestion}"
@@ -75,12 +75,12 @@ def _section(title: str, bullets: Sequence[str]) -> str:
     return "\n".join([f"### {title}", "", *bullets]) if bullets else ""
 
 
-def _judged(earlier: EarlierAnswer) -> str:
+def _earlier_line(earlier: EarlierAnswer) -> str:
     outcome = "Resolved" if earlier.resolved else "**Not resolved**"
     return f"- {outcome} ({_word(earlier.id)}): {line(earlier.note, NOTE_CHARS)}"
 
 
-def _replied(reply: Answered) -> str:
+def _reply_line(reply: Answered) -> str:
     """Return the line about one answer; a change that no criterion asks for is listed even in an approval."""
     asks = f"asked for by **{_word(reply.criterion)}**" if reply.criterion else "**no criterion asks for it**"
     why = f": {line(reply.why, NOTE_CHARS)}" if reply.why.strip() else ""
@@ -90,10 +90,10 @@ def _replied(reply: Answered) -> str:
 def _second_pass(draft: Draft) -> list[str]:
     if draft.checked is None:
         return []
-    return [*map(_unmet, draft.checked.unmet)] or ["Every criterion was checked again against the test evidence."]
+    return [*map(_unmet_line, draft.checked.unmet)] or ["Every criterion was checked again against the test evidence."]
 
 
-def _unmet(criterion: CriterionAnswer) -> str:
+def _unmet_line(criterion: CriterionAnswer) -> str:
     return f"- **{_word(criterion.id)}** **not met**: {line(criterion.note, REASON_CHARS)}"
 
 
@@ -102,22 +102,22 @@ def _cautions(draft: Draft) -> Iterator[str]:
         why = line(draft.answer.breaking_change.why, REASON_CHARS)
         yield f"**Breaking change:** {why} A maintainer has to merge this."
     if draft.removed:
-        yield f"**Removed public names:** {_named(draft.removed)}. A maintainer has to merge this."
+        yield f"**Removed public names:** {_listing(draft.removed)}. A maintainer has to merge this."
     if draft.patch.sensitive:
-        yield f"**Protected files or dependencies:** {_named(draft.patch.sensitive)}. A maintainer has to merge this."
+        yield f"**Protected files or dependencies:** {_listing(draft.patch.sensitive)}. A maintainer has to merge this."
     if draft.blockers and draft.judgement is Judgement.APPROVED:
         told = "; ".join(draft.blockers[:10])
         yield f"**Please check before merging:** {told}. A maintainer has to merge this."
     if draft.patch.missing:
         count = len(draft.patch.missing)
-        named = _named(draft.patch.missing)
+        named = _listing(draft.patch.missing)
         files = "1 file was" if count == 1 else f"{count} files were"
         yield f"**Not seen:** the change is too large; {files} left out, for example {named}."
     if draft.late:
-        yield from _late(draft)
+        yield from _late_findings(draft)
 
 
-def _late(draft: Draft) -> Iterator[str]:
+def _late_findings(draft: Draft) -> Iterator[str]:
     """Yield the late findings; only who may merge is told what they are: a worker has nothing to do with them."""
     count = len(draft.late)
     said = f"**Not counted:** {count} finding{'' if count == 1 else 's'} about lines that an earlier round let pass"
@@ -125,19 +125,19 @@ def _late(draft: Draft) -> Iterator[str]:
         yield f"{said}."
     else:
         yield f"{said}. A maintainer has to merge this:"
-        yield "\n".join(f"> {_listed(finding)[2:]}" for finding in draft.late[:10])
+        yield "\n".join(f"> {_finding_line(finding)[2:]}" for finding in draft.late[:10])
 
 
-def _named(names: Sequence[str]) -> str:
+def _listing(names: Sequence[str]) -> str:
     return ", ".join(f"`{_word(name)}`" for name in names[:10])
 
 
-def _inert(text: str, limit: int) -> str:
+def _harmless_block(text: str, limit: int) -> str:
     """Return a model's text as a block: no secret, not ours, not active, and its code fences closed."""
-    return _closed(neutralise(_cut(redact(text, ()).strip(), limit)))
+    return _close_fence(neutralise(_cut(redact(text, ()).strip(), limit)))
 
 
-def _closed(text: str) -> str:
+def _close_fence(text: str) -> str:
     fence = open_fence(text)
     return f"{text}\n{fence}" if fence else text
 

@@ -89,7 +89,7 @@ class Reader:
 
     def read(self, number: int, review: Review) -> ReviewVerdict | None:
         """Return the verdict in a review of pull request `number`; None if it is not ours or not authentic."""
-        return _opinion(review) if review.author.id in self.accounts and self._marked(number, review) else None
+        return _read_verdict(review) if review.author.id in self.accounts and self._has_mark(number, review) else None
 
     def newest(self, number: int, reviews: Iterable[Review], sha: str, onto: str) -> ReviewVerdict | None:
         """Return our newest verdict on merging `sha` into the branch `onto`; a dismissed one no longer counts."""
@@ -105,9 +105,9 @@ class Reader:
 
     def by_people(self, number: int, reviews: Iterable[Review]) -> tuple[Review, ...]:
         """Return the reviews that no engine wrote, whichever account submitted them."""
-        return tuple(review for review in reviews if not self._marked(number, review))
+        return tuple(review for review in reviews if not self._has_mark(number, review))
 
-    def _marked(self, number: int, review: Review) -> bool:
+    def _has_mark(self, number: int, review: Review) -> bool:
         line = _first_line(review)
         mark = comment_signatures.find(line)
         if mark is None or mark.name != MARK:
@@ -127,7 +127,7 @@ def mark(keys: Keyring, number: int, verdict: ReviewVerdict) -> str:
         "verdict": verdict.judgement,
         "care": verdict.care,
         "lines": "" if verdict.lines is None else str(verdict.lines),
-        "blockers": comment_signatures.spelled(_few(verdict.blockers)),
+        "blockers": comment_signatures.spelled(_first_sentences(verdict.blockers)),
         "text": verdict.text,
     }
     return keys.sign(PURPOSE, number, comment_signatures.render(MARK, fields))
@@ -138,14 +138,14 @@ def creation_name(sha: str) -> str:
     return f"review-{sha[:12]}"
 
 
-def _few(sentences: Sequence[str]) -> list[str]:
+def _first_sentences(sentences: Sequence[str]) -> list[str]:
     """Return the first `BLOCKERS` sentences, and how many more there are."""
     shown = list(sentences[:BLOCKERS])
     return [*shown, f"and {len(sentences) - BLOCKERS} more"] if len(sentences) > BLOCKERS else shown
 
 
 def _blockers(text: str) -> tuple[str, ...]:
-    """Return the sentences that `_few` wrote; raises `ValueError`."""
+    """Return the sentences that `_first_sentences` wrote; raises `ValueError`."""
     found = json.loads(text)
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
         raise ValueError("no list of sentences")
@@ -167,7 +167,7 @@ def _verdicts(reviews: Sequence[Review]) -> Collection[Review]:
     return {review.author.id: review for review in reviews if review.state not in silent}.values()
 
 
-def _opinion(review: Review) -> ReviewVerdict | None:
+def _read_verdict(review: Review) -> ReviewVerdict | None:
     mark = comment_signatures.find(_first_line(review))
     if mark is None or mark.fields.get("sha") != review.head_sha:
         return None

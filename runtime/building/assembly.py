@@ -221,7 +221,7 @@ async def _parts(
     board = claimant.accounts, claimant.keys, spending.credit
     strangers = UntrustedComments(seen.people, claimant.accounts)
     status = ObservedStatus(seen.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
-    roll = ActiveAgents(fences, seen.account.id, lambda: me.github.server_time, _noted(process, me, configured.name))
+    roll = ActiveAgents(fences, seen.account.id, lambda: me.github.server_time, _listener(process, me, configured.name))
     return Parts(
         **vars(seen),
         settings=process.settings,
@@ -260,7 +260,7 @@ async def _parts(
     )
 
 
-def _noted(process: Process, me: SignedIn, name: str) -> Callable[[Mapping[str, float]], None]:
+def _listener(process: Process, me: SignedIn, name: str) -> Callable[[Mapping[str, float]], None]:
     """Return the listener that is told who works in a repository; it does nothing if a share is configured."""
     health, pace = process.telemetry.health, me.pace
     health.share = lambda: pace.pacing.share

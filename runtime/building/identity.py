@@ -70,17 +70,17 @@ def claimant_of(process: Process, seen: Hub, budget_check: BudgetCheck | None = 
         budget_check=budget_check,
         other_accounts=siblings,
         delay=delay,
-        doing=partial(beginning, most=_attempts(process, seen)),
+        doing=partial(beginning, most=_most_attempts(process, seen)),
         read_up_to=read_up_to,
-        breaker=Breaker(f"{process.agent.id} {seen.repository.id}", _telling(process, seen)),
+        breaker=Breaker(f"{process.agent.id} {seen.repository.id}", _fence_reporter(process, seen)),
     )
 
 
-def _attempts(process: Process, seen: Hub) -> int:
+def _most_attempts(process: Process, seen: Hub) -> int:
     return next((one.max_attempts for one in process.settings.repositories if one.name == seen.repository.full_name), 0)
 
 
-def _telling(process: Process, seen: Hub) -> Callable[[str, float], None]:
+def _fence_reporter(process: Process, seen: Hub) -> Callable[[str, float], None]:
     """Return the function that reports refused fences: a warning, a line when they are accepted again, and a metric."""
     refusing = process.telemetry.health.refusing
 

@@ -67,15 +67,15 @@ class ProcessSecrets:
             self.token().get_secret_value(),
             *keys,
             *llm.secrets(self._environment),
-            *_database(self._settings),
-            *_receivers(self._settings),
-            *_hook(self._settings, self._environment),
+            *_database_passwords(self._settings),
+            *_receiver_secrets(self._settings),
+            *_hook_secret(self._settings, self._environment),
             *collector_secrets(self._environment),
         ]
         return [line for value in told for line in value.split() if _FRAME not in line]
 
 
-def _receivers(settings: Settings) -> Iterator[str]:
+def _receiver_secrets(settings: Settings) -> Iterator[str]:
     """Yield the secrets of receivers: a webhook's address and secret, a mail server's password."""
     notify = settings.notify
     if notify.webhook is not None:
@@ -86,7 +86,7 @@ def _receivers(settings: Settings) -> Iterator[str]:
         yield from filter(None, [unquote(urlsplit(notify.smtp.get_secret_value()).password or "")])
 
 
-def _hook(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
+def _hook_secret(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the secret that signs GitHub's webhooks, if they are taken."""
     webhook = settings.webhook
     if webhook.port is not None:
@@ -94,7 +94,7 @@ def _hook(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
             yield hook_secret(webhook, environment).decode()
 
 
-def _database(settings: Settings) -> Iterator[str]:
+def _database_passwords(settings: Settings) -> Iterator[str]:
     """Yield the password of the database of events, as it is written in the URL and as it is meant."""
     url = settings.events.url
     password = urlsplit(url.get_secret_value()).password if url is not None else None

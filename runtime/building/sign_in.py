@@ -108,7 +108,7 @@ class Identities:
         token, github = self._line.client((*who, group), source, self._client)
         self._tokens[group] = token
         account = await (self._me(github, names[0]) if app is None else bot(app, github))
-        answers = Credentials(_place(process, group), git_server(process.settings.github.api_url), token, token.renew)
+        answers = Credentials(_askpass(process, group), git_server(process.settings.github.api_url), token, token.renew)
         self._stack.callback(answers.remove)
         return SignedIn(github, answers, account, pace, app)
 
@@ -128,7 +128,7 @@ class Identities:
             self._app = _app(self._process, self._acting, self._client)
         return self._app
 
-    def _kept(self) -> KeptAnswers:
+    def _open_kept_answers(self) -> KeptAnswers:
         """Return the kept answers, which belong to the account of the token."""
         process = self._process
         token = process.secrets.token().get_secret_value()
@@ -147,7 +147,7 @@ class Identities:
             outgoing=process.outgoing,
         )
         if self._keeps:
-            github.remember(self._kept())
+            github.remember(self._open_kept_answers())
         return github
 
 
@@ -198,6 +198,6 @@ def _groups(process: Process, *, by_owner: bool) -> dict[str, list[str]]:
     return groups
 
 
-def _place(process: Process, group: str) -> Path:
+def _askpass(process: Process, group: str) -> Path:
     name = f"{process.agent.id}.{group}.askpass" if group else f"{process.agent.id}.askpass"
     return process.settings.state_dir / "agents" / name

@@ -124,7 +124,7 @@ def traced(settings: Settings, environment: Mapping[str, str], agent: str, hide:
     wanted = collector(settings.telemetry, environment)
     if wanted is None:
         return NoEventLog()
-    if not _installed():
+    if not _exporter_is_installed():
         raise Misconfigured(
             f"{wanted.named_by} asks for traces, which need the extra: pip install 'workflow-engine[otel]'."
         )
@@ -135,7 +135,7 @@ def traced(settings: Settings, environment: Mapping[str, str], agent: str, hide:
     return Written(store, keep=timedelta(days=settings.events.retention_days), to="collector")
 
 
-def _installed() -> bool:
+def _exporter_is_installed() -> bool:
     try:
         return find_spec(_EXPORTER) is not None
     except ModuleNotFoundError:  # what it is a part of is not there

@@ -145,7 +145,7 @@ class AgentLifecycle:
             self._process = self._agreed  # with what it has read then: a file that it names may be gone
             return
         try:
-            self._process = await _renewed(self._process, wanted)
+            self._process = await _with_settings(self._process, wanted)
         except EngineError as error:
             configuration.refuse(str(error), wanted)
 
@@ -203,7 +203,7 @@ def admission_of(process: Process, tell: Tell) -> Admission:
     )
 
 
-async def _renewed(process: Process, settings: Settings) -> Process:
+async def _with_settings(process: Process, settings: Settings) -> Process:
     """Return the same agent with other settings, which may name other secrets."""
     environment = await anyio.to_thread.run_sync(completed, settings, process.environment)
     fresh = replace(process, settings=settings, environment=environment)

@@ -42,13 +42,13 @@ def drain(options: ControlOptions, environment: Mapping[str, str], clock: Clock,
     """
     try:
         place = state_of(options, environment)
-        meant = _meant(place, options.agents)
+        meant = _chosen_agents(place, options.agents)
         if not meant:
             say(f"No agent runs from {place}.")
             return NOTHING_TO_DO
         for one in meant:
             say(f"draining {one.id} (process {one.pid})")
-        left = anyio.run(_drained, place, meant, clock, seconds)
+        left = anyio.run(_drain_agents, place, meant, clock, seconds)
     except EngineError as error:
         return complain(error)
     for one in left:
@@ -95,7 +95,7 @@ def state_of(options: ControlOptions, environment: Mapping[str, str]) -> Path:
     return Path(environment.get("STATE_DIRECTORY", "").partition(":")[0] or DEFAULT_STATE_DIR).expanduser()
 
 
-def _meant(place: Path, agents: Collection[str]) -> tuple[RunningAgent, ...]:
+def _chosen_agents(place: Path, agents: Collection[str]) -> tuple[RunningAgent, ...]:
     try:
         found = residents(place)
     except OSError as error:
@@ -106,19 +106,19 @@ def _meant(place: Path, agents: Collection[str]) -> tuple[RunningAgent, ...]:
     return tuple(one for one in found if not agents or one.id in agents)
 
 
-async def _drained(
+async def _drain_agents(
     place: Path, meant: tuple[RunningAgent, ...], clock: Clock, seconds: float | None
 ) -> tuple[RunningAgent, ...]:
     """Return those of them that still run when all have ended or the time is over."""
     left = meant
     with anyio.move_on_after(seconds):
-        while left := tuple(one for one in _meant(place, ()) if one in meant):
-            _order(left)
+        while left := tuple(one for one in _chosen_agents(place, ()) if one in meant):
+            _send_drain(left)
             await clock.sleep(LOOK_SECONDS)
     return left
 
 
-def _order(agents: Iterable[RunningAgent]) -> None:
+def _send_drain(agents: Iterable[RunningAgent]) -> None:
     for one in agents:
         with suppress(ProcessLookupError):
             try:

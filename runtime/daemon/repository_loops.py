@@ -60,7 +60,7 @@ class RepositoryLoops:
         """Get ready to poll, until `stack` is left."""
         self._admission = admission
         for parts in self._repositories.parts:
-            await stack.enter_async_context(self._opened(parts))
+            await stack.enter_async_context(self._open_loop(parts))
         for name, error in self._repositories.aside.items():
             self._set_aside(name, error)
 
@@ -78,7 +78,7 @@ class RepositoryLoops:
         tell([parts for parts, _ in self._polled], state, reason)
 
     @asynccontextmanager
-    async def _opened(self, parts: Parts) -> AsyncIterator[Loop]:
+    async def _open_loop(self, parts: Parts) -> AsyncIterator[Loop]:
         loop = loop_of(parts, observed(self._job.build(parts), parts), self._slots, self._admission)
         async with loop.open(parts.side_tasks):
             with self._hints.answered_by({parts.configured.name: loop}):
@@ -121,9 +121,9 @@ class RepositoryLoops:
             while self._health.aside:
                 await self._process.clock.sleep(AGAIN_SECONDS)
                 for name in tuple(self._health.aside):
-                    await self._try(name, group)
+                    await self._try_repository(name, group)
 
-    async def _try(self, name: str, group: TaskGroup) -> None:
+    async def _try_repository(self, name: str, group: TaskGroup) -> None:
         try:
             parts = await self._repositories.furnish(name)
         except Transient:
@@ -138,7 +138,7 @@ class RepositoryLoops:
         group.start_soon(self._join, parts)
 
     async def _join(self, parts: Parts) -> None:
-        async with self._opened(parts) as loop:
+        async with self._open_loop(parts) as loop:
             await restore(parts.labels, parts.configured.name)
             await self._poll(parts, loop)
 

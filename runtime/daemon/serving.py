@@ -116,18 +116,18 @@ async def serve(
             supervisor.ready()
 
     orders.on_reload.append(partial(renew, anew=True))
-    async with _reader(process, hints), anyio.create_task_group() as beside:
+    async with _serve_webhook(process, hints), anyio.create_task_group() as beside:
         beside.start_soon(supervisor.attend, partial(_status, lives), partial(_stuck, lives))
         beside.start_soon(configuration.watch, renew, process.clock)
-        beside.start_soon(_doing(lives, process).keep, process.clock)
+        beside.start_soon(_status_file(lives, process).keep, process.clock)
         beside.start_soon(memory.keep_small, process.clock)
         async with anyio.create_task_group() as group:
             for life in lives:
-                group.start_soon(_alive, life, configuration, begun, process.clock, len(lives) == 1)
+                group.start_soon(_keep_running, life, configuration, begun, process.clock, len(lives) == 1)
         beside.cancel_scope.cancel()
 
 
-async def _alive(
+async def _keep_running(
     life: AgentLifecycle, configuration: Configuration, begun: Callable[[], None], clock: Clock, alone: bool
 ) -> None:
     """Run one agent; if it is not alone and fails after it has begun, run it again."""
@@ -142,7 +142,7 @@ async def _alive(
 
 
 @asynccontextmanager
-async def _reader(process: Process, hints: WebhookHints) -> AsyncIterator[None]:
+async def _serve_webhook(process: Process, hints: WebhookHints) -> AsyncIterator[None]:
     """Take webhooks while the block runs, if that is configured."""
     wanted = process.settings.webhook
     if wanted.port is None:
@@ -155,7 +155,7 @@ async def _reader(process: Process, hints: WebhookHints) -> AsyncIterator[None]:
         yield
 
 
-def _doing(lives: Sequence[AgentLifecycle], process: Process) -> StatusFile:
+def _status_file(lives: Sequence[AgentLifecycle], process: Process) -> StatusFile:
     """Return the file of each agent's sentence, beside its lock in the state directory they were started with."""
     agents = process.settings.state_dir
     return StatusFile([(place_of(agents, life.agent_id), life.stuck_or_status) for life in lives])

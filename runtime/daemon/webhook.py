@@ -106,7 +106,7 @@ class Webhook:
 
     def _runner(self) -> web.AppRunner:
         app = web.Application(client_max_size=MOST_BYTES)
-        app.router.add_post(PATH, self._delivered)
+        app.router.add_post(PATH, self._receive_delivery)
         return web.AppRunner(
             app,
             access_log=None,
@@ -114,35 +114,35 @@ class Webhook:
             keepalive_timeout=self._patience,
             lingering_time=LINGERING_SECONDS,
             auto_decompress=False,  # what was signed is what was sent, and a small body stays small
-            logger=_quiet(self._refusals),
+            logger=_server_logger(self._refusals),
         )
 
-    async def _delivered(self, request: web.Request) -> web.Response:
+    async def _receive_delivery(self, request: web.Request) -> web.Response:
         signature = request.headers.get("X-Hub-Signature-256", "")
         if not _SIGNATURE.fullmatch(signature):  # nothing that cannot be signed is read
-            return self._refused(401, "not signed by the secret")
+            return self._refuse(401, "not signed by the secret")
         if request.content_length is None:
-            return self._refused(411, "no Content-Length")
+            return self._refuse(411, "no Content-Length")
         if request.content_length > MOST_BYTES:
-            return self._refused(413, "too large")
+            return self._refuse(413, "too large")
         if self._reading >= MOST_BODIES:
-            return self._refused(503, "too many at once")
+            return self._refuse(503, "too many at once")
         self._reading += 1
         try:
-            return await self._read(request, signature)
+            return await self._read_body(request, signature)
         finally:
             self._reading -= 1
 
-    async def _read(self, request: web.Request, signature: str) -> web.Response:
+    async def _read_body(self, request: web.Request, signature: str) -> web.Response:
         try:
             with anyio.fail_after(self._patience):
                 body = await request.read()
         except TimeoutError:
-            return self._refused(408, "too slow")
+            return self._refuse(408, "too slow")
         except ConnectionError:
-            return self._refused(400, "broken off")
+            return self._refuse(400, "broken off")
         if not signed(body, signature, self._secret):
-            return self._refused(401, "not signed by the secret")
+            return self._refuse(401, "not signed by the secret")
         return self._handle_event(body, request.headers.get("X-GitHub-Delivery", ""))
 
     def _handle_event(self, body: bytes, delivery: str) -> web.Response:
@@ -153,7 +153,7 @@ class Webhook:
         log.debug("webhook_heard", repo=name, heard=heard)
         return _answer(202, "heard") if heard else _answer(200, "nobody is interested")
 
-    def _refused(self, status: int, reason: str) -> web.Response:
+    def _refuse(self, status: int, reason: str) -> web.Response:
         self._refusals.add(reason)
         return _answer(status, reason)
 
@@ -209,7 +209,7 @@ def _answer(status: int, text: str) -> web.Response:
     return web.Response(status=status, text=f"{text}\n")
 
 
-def _quiet(refusals: Refusals) -> logging.Logger:
+def _server_logger(refusals: Refusals) -> logging.Logger:
     """Return the server's log, in which a malformed request counts as a refusal and leaves no traceback."""
 
     def keep(record: logging.LogRecord) -> bool:

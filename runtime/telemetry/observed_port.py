@@ -56,11 +56,11 @@ class ObservedPort:
     def _tell(self, operation: Operation[Any], reply: Reply[Any]) -> None:
         match operation:
             case ReadFence(key):
-                self._read(key, cast("Fence | None", reply.value))
+                self._note_read(key, cast("Fence | None", reply.value))
             case AdvanceFence(fence) if reply.value is None:
                 self._recorder.tell(EventKind.LOCK, fence, event="refused")
             case AdvanceFence(fence):
-                self._moved(fence)
+                self._record_move(fence)
                 if operation.other is not None:
                     self._recorder.tell(
                         EventKind.PHASE, operation.other, stage=operation.other.stage, event="concluded"
@@ -70,20 +70,20 @@ class ObservedPort:
             case _:
                 return
 
-    def _read(self, key: ItemKey, found: Fence | None) -> None:
+    def _note_read(self, key: ItemKey, found: Fence | None) -> None:
         """Note what is there now; a move whose reply was lost is recorded when it turns out to have happened."""
         hoped = self._unsure.pop(key, None)
         if hoped is not None and found is not None and _epoch(found) == _epoch(hoped):
-            self._moved(hoped)
-        self._keep(key, found)
+            self._record_move(hoped)
+        self._remember(key, found)
 
-    def _moved(self, fence: Fence) -> None:
+    def _record_move(self, fence: Fence) -> None:
         before = self._known.get(fence.key)
         for kind, data in moves(before, fence):
             self._recorder.tell(kind, fence, **data)
-        self._keep(fence.key, fence)
+        self._remember(fence.key, fence)
 
-    def _keep(self, key: ItemKey, fence: Fence | None) -> None:
+    def _remember(self, key: ItemKey, fence: Fence | None) -> None:
         self._known.pop(key, None)
         while len(self._known) >= MOST_FENCES:
             self._known.pop(next(iter(self._known)))

@@ -48,12 +48,12 @@ def doing(event: Event, *, usd: float = 0.0, attempts: int = 0, ci: bool = True)
     `usd` is what the item has cost so far, `attempts` how many it may have; 0 is not told. Without `ci` none is waited
     for.
     """
-    sentence = _begun(event, ci=ci) if event.kind in {EventKind.PHASE, EventKind.CLAIM, EventKind.ITERATION} else ""
+    sentence = _work_text(event, ci=ci) if event.kind in {EventKind.PHASE, EventKind.CLAIM, EventKind.ITERATION} else ""
     about = [*_tries(event, attempts), *([f"${usd:.2f}"] if usd else [])]
     return f"{sentence.removesuffix('.')} ({', '.join(about)})." if sentence and about else sentence
 
 
-def _begun(event: Event, *, ci: bool) -> str:
+def _work_text(event: Event, *, ci: bool) -> str:
     if ci and event.data.get("stage") == Stage.TESTING:
         if not event.pull:
             return "Opening a pull request, then waiting for its CI."
@@ -79,16 +79,16 @@ def finished_text(event: Event) -> str:
             return _review(event.data)
         case EventKind.CI if event.data.get("verdict") == CiVerdict.RUNNING and event.data.get("unfinished"):
             where = f" on #{event.pull}" if event.pull else ""
-            return f"  CI runs{where}: {_named(event.data['unfinished'])}"
+            return f"  CI runs{where}: {_check_names(event.data['unfinished'])}"
         case EventKind.CI if event.data.get("verdict") in _CHECKED:
             return _ci(event.data)
         case EventKind.RETRY if event.data.get("state") == "failed":
-            return _repeated(event.data)
+            return _retry_sentence(event.data)
         case _:
             return ""
 
 
-def _repeated(data: Mapping[str, object]) -> str:
+def _retry_sentence(data: Mapping[str, object]) -> str:
     """Return what failed, and when it is tried again; the words of a wait are those of the fence."""
     reason, until = one_line(str(data.get("reason", "")), 80), str(data.get("until", ""))
     why = "" if reason in {"", "backoff"} else f" ({reason})"
@@ -100,11 +100,11 @@ _CHECKED = {"green": "passed", "red": "failed", "infrastructure": "failed for a 
 
 
 def _ci(data: Mapping[str, object]) -> str:
-    names = _named(data.get("failed"))
+    names = _check_names(data.get("failed"))
     return f"  CI {_CHECKED[str(data['verdict'])]}{f' ({names})' if names else ''}"
 
 
-def _named(checks: object) -> str:
+def _check_names(checks: object) -> str:
     return one_line(", ".join(map(str, checks)), 80) if isinstance(checks, list | tuple) else ""
 
 
