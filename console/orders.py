@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from config.settings import Settings
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.github_adapters import Hub, hub
-from runtime.building.identity import claimant_of
+from runtime.building.identity import claimant_of, git_identity
 from runtime.building.sign_in import SignedIn
 from runtime.building.visits import visiting, visitor
 from shared.commands.command import Verb
@@ -17,7 +17,6 @@ from shared.commands.command_rules import CommandRefused, Effect, fitting, rulin
 from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.recovery import Recovery
 from shared.commands.retry_command import NOT_BEGUN
-from shared.git.command import Identity
 from shared.git.fences import Fences
 from shared.github.errors import NotFound
 from shared.github.people import invisible_item
@@ -78,28 +77,28 @@ async def ordered(settings: Settings, environment: Mapping[str, str], order: Ord
     with visitor(settings, environment, RealClock(), apart=False) as process:
         async with visiting(process) as known:
             me = next(iter(known.values()))
-            seen = await hub(Role.WORKER, me, settings.repositories[0])
-            return await _Console(process, me, seen).carry_out(order)
+            adapters = await hub(Role.WORKER, me, settings.repositories[0])
+            return await _Console(process, me, adapters).carry_out(order)
 
 
 class _Console:
     """One repository, and a person with the engine's token."""
 
-    def __init__(self, process: Process, me: SignedIn, seen: Hub) -> None:
-        self._seen, self._github = seen, me.github
+    def __init__(self, process: Process, me: SignedIn, adapters: Hub) -> None:
+        self._hub, self._github = adapters, me.github
         self._configured = process.settings.repositories[0]
-        self._claimant = claimant_of(process, seen)
+        self._claimant = claimant_of(process, adapters)
         self._mirror = mirror_of(process, me.answers, self._configured.name)
-        identity = Identity(seen.account.login, f"{seen.account.id}+{seen.account.login}@users.noreply.github.com")
-        fences = Fences(self._mirror, identity)
-        self._port = Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time)
+        fences = Fences(self._mirror, git_identity(adapters.account))
+        self._port = Gateway(adapters.comments, fences, process.clock, lambda: me.github.server_time)
 
     async def carry_out(self, order: Order) -> OrderResult:
         """Carry out the order and return its result; raises what asking GitHub and git raises."""
         verb, number = order.verb, order.number
         await self._mirror.ensure()
-        seen = self._seen
-        targets = CommandTargets(seen.issues, seen.pulls, self._port, seen.names, self._configured.max_attempts)
+        adapters = self._hub
+        most = self._configured.max_attempts
+        targets = CommandTargets(adapters.issues, adapters.pulls, self._port, adapters.names, most)
         try:
             target = await targets.target(number)
         except NotFound as error:
@@ -118,20 +117,20 @@ class _Console:
         if order.backend and case.fence is None:
             return self._answer(target, verb, NOT_BEGUN, done=False)
         case = replace(case, backend=order.backend)
-        by = OperatorPermit(f"/{verb} by {seen.account.login} {order.place}")
-        recovery = Recovery(seen.labels, seen.pulls, self._mirror, self._port, seen.names)
+        by = OperatorPermit(f"/{verb} by {adapters.account.login} {order.place}")
+        recovery = Recovery(adapters.labels, adapters.pulls, self._mirror, self._port, adapters.names)
         outcome = await recovery.carry_out(ruled, case.without_fence() if holder else case, by)
         await self._record(target, order, outcome, by)
         return self._answer(await targets.target(number), verb, outcome, done=True, then=NEXT.get(ruled, ""))
 
     async def _decide(self, target: CommandTarget, order: Order) -> OrderResult:
         """Post the command: the agent that asked for the decision reads it there, as anybody's."""
-        login, command = self._seen.account.login, f"/{order.verb}"
-        if not (await self._seen.people.permission(login)).may_write:
+        login, command = self._hub.account.login, f"/{order.verb}"
+        if not (await self._hub.people.permission(login)).may_write:
             told = f"{login} is no person with write access: comment `{command}` in the thread yourself"
             return self._answer(target, order.verb, told, done=False)
         by = OperatorPermit(f"{command} by {login} {order.place}")
-        await self._seen.comments.post(target.case.thread.number, command, by)
+        await self._hub.comments.post(target.case.thread.number, command, by)
         return self._answer(target, order.verb, f"{login} commented `{command}`", done=True, then=NEXT[Effect.DECIDE])
 
     async def _holder(self, target: CommandTarget) -> str:
@@ -142,8 +141,8 @@ class _Console:
         return (view.taken_by(self._claimant) or "an agent") if view.live(self._claimant.times) else ""
 
     async def _record(self, target: CommandTarget, order: Order, outcome: str, by: OperatorPermit) -> None:
-        board = StatusBoard(self._seen.comments, target.owner, self._claimant.accounts, self._claimant.keys)
-        who = f"{self._seen.account.login}, {order.place}"
+        board = StatusBoard(self._hub.comments, target.owner, self._claimant.accounts, self._claimant.keys)
+        who = f"{self._hub.account.login}, {order.place}"
         entry = {"id": f"console-{secrets.token_hex(4)}", "by": who, "command": f"/{order.verb}", "outcome": outcome}
         await board.note(target.case.thread.number, by, commands=[entry])
 

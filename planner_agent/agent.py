@@ -235,7 +235,7 @@ class Planner:
         kept = held.memory.get(_Unposted)
         if kept is not None and kept.made_from == made_from:
             return kept.plan
-        heard = await self._listener.hear(snapshot.issue.number, own=posted(held))
+        heard = await self._listener.hear(snapshot.issue.number, own_plan=posted(held))
         await begin_run(held)
         plan = await self._drafting.draft(snapshot.issue, heard, held.fence)
         return held.memory.keep(_Unposted(made_from, plan)).plan

@@ -96,16 +96,16 @@ def _options(planned: Plan) -> Iterator[str]:
         yield f"**{neutralise(one.title)}**{chosen}: {neutralise(one.tradeoff)}"
 
 
-def _specification(number: int, one: PlannedSpecification, links: Collection[str]) -> str:
-    lines = [f"**{number}. {neutralise(one.title)}** (`{one.key}`)", "", _prose(one.goal, links), ""]
-    lines += [f"- {neutralise(criterion, LINKED | set(links))}" for criterion in one.criteria]
+def _specification(number: int, planned: PlannedSpecification, links: Collection[str]) -> str:
+    lines = [f"**{number}. {neutralise(planned.title)}** (`{planned.key}`)", "", _prose(planned.goal, links), ""]
+    lines += [f"- {neutralise(criterion, LINKED | set(links))}" for criterion in planned.criteria]
     facts = {
-        "Kind": "" if one.kind is SpecificationKind.FEATURE else str(one.kind),
-        "Size": str(one.size or ""),
-        "Files": _paths(one.files),
-        "Existing tests that may change": _paths(one.may_change),
-        "Out of scope": neutralise("; ".join(one.out_of_scope)),
-        "Depends on": ", ".join(f"`{key}`" for key in one.depends_on),
+        "Kind": "" if planned.kind is SpecificationKind.FEATURE else str(planned.kind),
+        "Size": str(planned.size or ""),
+        "Files": _paths(planned.files),
+        "Existing tests that may change": _paths(planned.may_change),
+        "Out of scope": neutralise("; ".join(planned.out_of_scope)),
+        "Depends on": ", ".join(f"`{key}`" for key in planned.depends_on),
     }
     shown = [f"{name}: {value}" for name, value in facts.items() if value]
     return "\n".join([*lines, "", "  \n".join(shown)] if shown else lines)

@@ -78,18 +78,18 @@ def references(story: str, own: int) -> tuple[int, ...]:
     return tuple(number for number in found if number and number != own)[:FILES_SHOWN]
 
 
-def about(story: Issue, known: PlanningContext) -> str:
+def about(story: Issue, background: PlanningContext) -> str:
     """Return a text of labels, related issues, what trusted people said, and the last commits."""
 
     def parts() -> Iterator[str]:
         yield f"Labels: {', '.join(sorted(story.labels))}"
-        for issue in known.related:
+        for issue in background.related:
             state = "open" if issue.open else "closed"
             text = f"\n{visible(issue.body).strip()[:RELATED_CHARS]}".rstrip()
             yield f"Related: #{issue.number} ({state}) {one_line(issue.title, 200)}{text}"
-        if known.discussion:
-            yield f"Comments:\n{known.discussion}"
-        yield f"Last commits:\n{known.code.commits}"
+        if background.discussion:
+            yield f"Comments:\n{background.discussion}"
+        yield f"Last commits:\n{background.code.commits}"
 
     return "\n\n".join(parts())
 

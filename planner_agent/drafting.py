@@ -80,8 +80,8 @@ class Drafting:
         check(story)
         await self._check_wording(story, fence)
         said = await self.trusted_comments(thread, fence.attempt, begun_anew=not fence.round)
-        known = await self.known(story, said.discussion)
-        return await self.planned(story, known, said.feedback, fence.round)
+        background = await self.known(story, said.discussion)
+        return await self.planned(story, background, said.feedback, fence.round)
 
     async def _check_wording(self, story: Issue, fence: Fence) -> None:
         """Raise `StoryEdited` for a text that nobody with write access has written or asked to have planned."""
@@ -107,7 +107,7 @@ class Drafting:
         code = await context.look(self._source, self._policy.base, f"{story.title}\n{story.body}")
         return PlanningContext(code, tuple(await self._related_issues(story)), discussion)
 
-    async def planned(self, story: Issue, known: PlanningContext, feedback: str, round: int) -> Plan:
+    async def planned(self, story: Issue, background: PlanningContext, feedback: str, round: int) -> Plan:
         """Return a valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
         request = Request(
             call=CoderCall.PLAN,
@@ -119,7 +119,7 @@ class Drafting:
             schema=plan.schema(),
             limits=self._policy.limits,
         )
-        variables = await self._variables(story, known, request)
+        variables = await self._variables(story, background, request)
         return await ask_with_retry(
             self._coder,
             request,
@@ -130,9 +130,11 @@ class Drafting:
             "The backend's plan cannot be used, and its correction cannot either:",
         )
 
-    async def _variables(self, story: Issue, known: PlanningContext, request: Request) -> dict[str, str | Untrusted]:
+    async def _variables(
+        self, story: Issue, background: PlanningContext, request: Request
+    ) -> dict[str, str | Untrusted]:
         told = {"title": Untrusted(story.title), "story": Untrusted(story.body)}
-        long = context.about(story, known)
+        long = context.about(story, background)
 
         def question(faults: str) -> str:
             return PROMPTS.render("summary", **told, context=Untrusted(long), faults=Untrusted(faults))
@@ -148,7 +150,7 @@ class Drafting:
             limits=request.limits,
         )
         summary = await condensed(self._coder, asking, long, question)
-        code = {"conventions": known.code.conventions, "files": known.code.files}
+        code = {"conventions": background.code.conventions, "files": background.code.files}
         return {**told, "context": Untrusted(summary), **code}
 
     async def _related_issues(self, story: Issue) -> list[Issue]:

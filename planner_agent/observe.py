@@ -53,9 +53,9 @@ class Listener:
         self._policy = policy
 
     async def hear(
-        self, number: int, *, own: Comment | None = None, after: Comment | None = None, anew: bool = False
+        self, number: int, *, own_plan: Comment | None = None, after: Comment | None = None, anew: bool = False
     ) -> Conversation:
-        """Return the conversation on story `number`, with the plan `own` of a lease even if a stale read lacks it.
+        """Return the conversation on story `number`, with the plan `own_plan` of a lease even if a stale read lacks it.
 
         A reading of the last 30 seconds, or one of any age that shows the comment `after`, is used again, unless
         `anew`.
@@ -63,8 +63,8 @@ class Listener:
         comments, witness = self._forge.comments, after.id if after else 0
         read = await comments.thread(number) if anew else await comments.recent_thread(number, witness=witness)
         thread = {one.id: one for one in read}
-        if own is not None:
-            thread.setdefault(own.id, own)
+        if own_plan is not None:
+            thread.setdefault(own_plan.id, own_plan)
         ordered = [thread[id] for id in sorted(thread)]
         return conversation.of(ordered, number, self._claimant.accounts, self._claimant.keys)
 
@@ -118,7 +118,7 @@ class Observer:
             return replace(snapshot, closed=await self._specifications.closed(issue, fence))
         if fence.stage not in TALKING:
             return snapshot
-        heard = await self._listener.hear(issue.number, own=posted(held), after=_new_plan(held))
+        heard = await self._listener.hear(issue.number, own_plan=posted(held), after=_new_plan(held))
         if fence.phase == Phase.CREATE and heard.current(fence.attempt) is None:
             heard = await self._hear_accepted(held)
         order = await self._listener.order(heard, fence.attempt)
@@ -129,7 +129,7 @@ class Observer:
 
         Raises `NotShown` while the epoch or the acceptance is young; what is missing after that was deleted.
         """
-        heard = await self._listener.hear(held.fence.key.number, own=posted(held), anew=True)
+        heard = await self._listener.hear(held.fence.key.number, own_plan=posted(held), anew=True)
         is_young = (held.server_now() - held.fence.at).total_seconds() < PATIENCE_SECONDS
         if heard.current(held.fence.attempt) is None and is_young:
             raise NotShown("the plan that was accepted", ASK_AGAIN_SECONDS)

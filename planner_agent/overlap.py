@@ -26,18 +26,18 @@ def overlaps(plan: Plan) -> Mapping[str, tuple[Shared, ...]]:
     after: dict[str, set[str]] = {}
     added: dict[str, tuple[Shared, ...]] = {}
     earlier: list[PlannedSpecification] = []
-    for _, one in plan.ordered:
-        known = {key for direct in one.depends_on for key in (direct, *after[direct])}
+    for _, planned in plan.ordered:
+        waited_for = {key for direct in planned.depends_on for key in (direct, *after[direct])}
         found: list[Shared] = []
         for other in reversed(earlier):
-            files = tuple(sorted(_touched_files(one) & _touched_files(other)))
-            if files and other.key not in known:
+            files = tuple(sorted(_touched_files(planned) & _touched_files(other)))
+            if files and other.key not in waited_for:
                 found.append(Shared(other.key, files))
-                known |= {other.key, *after[other.key]}
-        after[one.key] = known
-        earlier.append(one)
+                waited_for |= {other.key, *after[other.key]}
+        after[planned.key] = waited_for
+        earlier.append(planned)
         if found:
-            added[one.key] = tuple(found)
+            added[planned.key] = tuple(found)
     return added
 
 

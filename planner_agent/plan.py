@@ -222,20 +222,20 @@ def _contradictions(plan: Plan) -> Iterator[str]:
     yield from _graph_faults("specification", [(one.key, one.depends_on) for one in plan.specifications])
 
 
-def _graph_faults(what: str, nodes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+def _graph_faults(kind: str, nodes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
     names = [name for name, _ in nodes]
     for name in _repeated_names(names):
-        yield f"two {what}s are called '{name}'"
+        yield f"two {kind}s are called '{name}'"
     for name, depends_on in nodes:
         if name in depends_on:
-            yield f"the {what} '{name}' depends on itself"
+            yield f"the {kind} '{name}' depends on itself"
         for unknown in sorted(set(depends_on) - set(names)):
-            yield f"the {what} '{name}' depends on '{unknown}', which does not exist"
+            yield f"the {kind} '{name}' depends on '{unknown}', which does not exist"
     try:
         TopologicalSorter({name: set(depends_on) - {name} for name, depends_on in nodes}).prepare()
     except CycleError as error:
         circle = " -> ".join(reversed(error.args[1]))
-        yield f"the {what}s {circle} depend on each other in a circle"
+        yield f"the {kind}s {circle} depend on each other in a circle"
 
 
 def _repeated_names(names: Sequence[str]) -> list[str]:

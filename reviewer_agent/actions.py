@@ -148,13 +148,13 @@ class Actions:
         change = FenceChange(stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt, approved_by="")
         await advance(held, change)
 
-    async def read_anew(self, held: Held, seen: Snapshot) -> None:
+    async def read_anew(self, held: Held, snapshot: Snapshot) -> None:
         """Review this commit once more, because the issue's text has changed since its review, and say so.
 
         The new text gets a round of changes, however many rounds the old text has taken.
         """
-        wish = reopening(seen.pull_request, held.fence)
-        again, round = reviewed_again(held.fence.work_head), min(held.fence.round, max(seen.bounds.rounds - 2, 0))
+        wish = reopening(snapshot.pull_request, held.fence)
+        again, round = reviewed_again(held.fence.work_head), min(held.fence.round, max(snapshot.bounds.rounds - 2, 0))
         change = FenceChange(stage=wish.stage, phase=again, attempt=wish.attempt, round=round, approved_by="")
         await advance(held, change)
         await self._forge.status.show(held.fence.key.number, comments.read_anew(held.fence), held)
@@ -179,13 +179,13 @@ class Actions:
         await self.show(held, pull_request)
         return await self.hand_back(held, pull_request)
 
-    async def pass_on(self, held: Held, seen: Snapshot) -> Ended:
+    async def pass_on(self, held: Held, snapshot: Snapshot) -> Ended:
         """Pass on a person's request for changes; one request at most `snapshot.PASSED_ON` times."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CHANGES_REQUESTED).to
-        asked = _add_trailer(held, ASKED, f"{seen.request} {seen.times_passed_on + 1}")
+        asked = _add_trailer(held, ASKED, f"{snapshot.request} {snapshot.times_passed_on + 1}")
         await advance(held, FenceChange(stage=stage, more=asked))
-        await self.show(held, seen.pull_request)
-        return await self.hand_back(held, seen.pull_request, by_person=True)
+        await self.show(held, snapshot.pull_request)
+        return await self.hand_back(held, snapshot.pull_request, by_person=True)
 
     async def hand_back(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
         """Say what happens next; also the rest of the work if an agent died after `request_changes`."""
@@ -198,29 +198,29 @@ class Actions:
         await self._forge.status.show(pull_request.number, status, held)
         return Ended(Result.HANDED_OVER, "changes are requested")
 
-    async def leave(self, held: Held, seen: Snapshot) -> Ended:
+    async def leave(self, held: Held, snapshot: Snapshot) -> Ended:
         """Say why the approved pull request is not merged now, and release it."""
-        reason = await self._announce(held, seen)
+        reason = await self._announce(held, snapshot)
         if reason is Blocker.BASE_RED:  # told once: until the base is green again, nobody claims it
             await advance(held, FenceChange(wait=_wait_of_heartbeat(held, RED_BASE)))
         return Ended(Result.PARKED if reason in ON_ORDER else Result.HANDED_OVER, f"approved; {reason}")
 
-    async def wait(self, held: Held, seen: Snapshot) -> Rest:
+    async def wait(self, held: Held, snapshot: Snapshot) -> Rest:
         """Say what the approved pull request waits for, and keep the lease, because it is merged soon."""
         of_ci = {Blocker.CHECKS_RUNNING, Blocker.CHECKS_AWAITED}
-        return Rest("ci" if await self._announce(held, seen) in of_ci else "review")
+        return Rest("ci" if await self._announce(held, snapshot) in of_ci else "review")
 
-    async def _announce(self, held: Held, seen: Snapshot) -> Blocker:
-        reason = first_blocker(seen)
+    async def _announce(self, held: Held, snapshot: Snapshot) -> Blocker:
+        reason = first_blocker(snapshot)
         if reason is None:
             raise AssertionError("what can be merged is merged")
-        lines, blockers = (seen.verdict.lines, seen.verdict.blockers) if seen.verdict else (None, ())
-        facts = comments.Facts(lines, seen.bounds.lines, seen.barred, blockers=blockers)
-        facts = replace(facts, base=seen.pull_request.base_branch, missing=seen.missing)
+        lines, blockers = (snapshot.verdict.lines, snapshot.verdict.blockers) if snapshot.verdict else (None, ())
+        facts = comments.Facts(lines, snapshot.bounds.lines, snapshot.barred, blockers=blockers)
+        facts = replace(facts, base=snapshot.pull_request.base_branch, missing=snapshot.missing)
         if reason is Blocker.REMARKED:
-            facts = replace(facts, missing=seen.remarked_by)
-        if reason is Blocker.TAKEN_OUT and seen.outside is not None:
-            facts = replace(facts, github_text=seen.outside.sentence(QueueEntry.of(held.fence).times))
+            facts = replace(facts, missing=snapshot.remarked_by)
+        if reason is Blocker.TAKEN_OUT and snapshot.outside is not None:
+            facts = replace(facts, github_text=snapshot.outside.sentence(QueueEntry.of(held.fence).times))
         await self._show_blocker(held, reason, facts)
         return reason
 
@@ -242,46 +242,48 @@ class Actions:
         await self.show(held, pull_request)
         return await self.hand_back(held, pull_request)
 
-    async def send_to_base(self, held: Held, seen: Snapshot) -> Step:
+    async def send_to_base(self, held: Held, snapshot: Snapshot) -> Step:
         """Give it back to the worker, which merges the base: once for each pair of commits, as the fence records.
 
         Return None if it is another pull request's turn meanwhile.
         """
-        base = seen.pull_request.base_branch
-        if seen.by_turn and not await self._forge.updates.take(held, base, complete=seen.complete):
+        base = snapshot.pull_request.base_branch
+        if snapshot.by_turn and not await self._forge.updates.take(held, base, complete=snapshot.complete):
             return None
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.BASE_MOVED).to
-        await advance(held, FenceChange(stage=stage, phase=BASE_MOVED, more=_add_trailer(held, TO_BASE, seen.base_tip)))
-        await self.show(held, seen.pull_request)
-        return await self.hand_back(held, seen.pull_request)
+        await advance(
+            held, FenceChange(stage=stage, phase=BASE_MOVED, more=_add_trailer(held, TO_BASE, snapshot.base_tip))
+        )
+        await self.show(held, snapshot.pull_request)
+        return await self.hand_back(held, snapshot.pull_request)
 
-    async def refused(self, held: Held, seen: Snapshot, reason: str) -> Ended:
+    async def refused(self, held: Held, snapshot: Snapshot, reason: str) -> Ended:
         """Post GitHub's reason for refusing the merge, and retry it later."""
         wait = Wait(REFUSED, held.server_now() + AGAIN)
-        state = seen.pull_request.merge_state or "unknown"
+        state = snapshot.pull_request.merge_state or "unknown"
         await advance(held, FenceChange(wait=wait, more=_add_trailer(held, MERGE_REFUSED, state)))
-        facts = comments.Facts(until=wait.until, github_text=reason, base=seen.pull_request.base_branch)
+        facts = comments.Facts(until=wait.until, github_text=reason, base=snapshot.pull_request.base_branch)
         await self._show_blocker(held, Blocker.REFUSED, facts)
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {reason}")
 
-    async def queued(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Ended:
+    async def queued(self, held: Held, snapshot: Snapshot, entry: QueueEntry) -> Ended:
         """Record that GitHub's merge queue has it, as `entry` says; later looks check that it still does."""
         wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
         more = tuple(one for one in _add_trailer(held, QUEUED, entry.state()) if one[0] != UNQUEUED)
         await advance(held, FenceChange(wait=wait, more=more))
-        await self._show_blocker(held, Blocker.QUEUED, comments.Facts(base=seen.pull_request.base_branch))
+        await self._show_blocker(held, Blocker.QUEUED, comments.Facts(base=snapshot.pull_request.base_branch))
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.QUEUED}")
 
     async def hold_out(self, held: Held, outside: Outside) -> None:
         """Record in the fence that it left GitHub's merge queue, and goes back only on a person's order."""
         await advance(held, FenceChange(more=_add_trailer(held, UNQUEUED, outside.state())))
 
-    async def unqueued(self, held: Held, seen: Snapshot, outside: Outside) -> Ended:
+    async def unqueued(self, held: Held, snapshot: Snapshot, outside: Outside) -> Ended:
         """Post why it left GitHub's merge queue, and when it is put in again."""
         wait = Wait(OUT_OF_QUEUE, held.server_now() + queue_exit.AGAIN)
         await advance(held, FenceChange(wait=wait, more=_add_trailer(held, UNQUEUED, outside.state())))
         said = outside.sentence(QueueEntry.of(held.fence).times)
-        facts = comments.Facts(until=wait.until, github_text=said, base=seen.pull_request.base_branch)
+        facts = comments.Facts(until=wait.until, github_text=said, base=snapshot.pull_request.base_branch)
         await self._show_blocker(held, Blocker.DEQUEUED, facts)
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.DEQUEUED}")
 

@@ -92,14 +92,14 @@ class Reviewer:
 
     async def discover(self) -> Sequence[Candidate]:
         """Return pull requests with a reviewer's stage; closed ones once more, because some were merged."""
-        known = await self._forge.inbox.look()
+        open_items = await self._forge.inbox.look()
         await self._observer.begin()
-        await self._issue_labels.answer(known.values())
+        await self._issue_labels.answer(open_items.values())
         gone = self._forge.inbox.gone
         self._closed |= {number: gone[number] for number in gone.keys() - self._settled}
         self._settled -= gone.keys()
         orphans = {number: item for number, item in self._forge.inbox.orphans.items() if self._gate.admits(item)}
-        listed = {**self._closed, **known}.items()
+        listed = {**self._closed, **open_items}.items()
         wanted = {**orphans, **{number: issue for number, issue in listed if self._gate.is_candidate(issue)}}.values()
         queue = sorted((urgency(one, self._policy.priorities), one) for one in wanted)
         return tuple(Candidate(o.number, f"{o.updated_at.isoformat()} {o.comments}", u.rank) for u, o in queue)
@@ -152,21 +152,21 @@ class Reviewer:
             return await self._step(held)
 
     async def _step(self, held: Held) -> Step:
-        seen = await self._observer.look(held.fence, self._just_read(held))
-        if seen.pull_request.open:
-            order = self._order(await self._restore_label(seen.pull_request, held), held)
+        snapshot = await self._observer.look(held.fence, self._just_read(held))
+        if snapshot.pull_request.open:
+            order = self._order(await self._restore_label(snapshot.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.
-            asked = seen.review_asked and not seen.head_moved  # by a label that is not ours to take off
-            merges = decide(seen, now=held.server_now()) is Action.MERGE  # and with that the label goes
+            asked = snapshot.review_asked and not snapshot.head_moved  # by a label that is not ours to take off
+            merges = decide(snapshot, now=held.server_now()) is Action.MERGE  # and with that the label goes
             stays = order or asked or (merges and not in_doubt(held))
-            shown = seen.pull_request if stays else await self._handover.show(held, seen.pull_request)
+            shown = snapshot.pull_request if stays else await self._handover.show(held, snapshot.pull_request)
             order = order or self._order(shown, held)
             if order:
                 await self.stop(held, order)
                 return Ended(Result.WITHDRAWN, order)
             if barred := excluded(shown.labels, self._policy.exclude):
                 return Ended(Result.PARKED, barred)
-        return await self._act(decide(seen, now=held.server_now()), held, seen)
+        return await self._act(decide(snapshot, now=held.server_now()), held, snapshot)
 
     def _just_read(self, held: Held) -> PullRequest | None:
         """Return the pull request as the claim has read it, or as it was when our review was posted.
@@ -181,50 +181,50 @@ class Reviewer:
             else None
         )
 
-    async def _act(self, action: Action, held: Held, seen: Snapshot) -> Step:
+    async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         log.info("step", action=str(action), stage=str(held.fence.stage), round=held.fence.round)
         match action:
             case Action.REVIEW:
-                return await self._review(held, seen)
+                return await self._review(held, snapshot)
             case Action.REOPEN | Action.READ_ANEW | Action.BEGIN | Action.ACCEPT:
-                await self._go_on(action, held, seen)
+                await self._go_on(action, held, snapshot)
                 return None
             case Action.LET_GO:
-                return await self._handover.let_go(held, seen.pull_request)
+                return await self._handover.let_go(held, snapshot.pull_request)
             case Action.REQUEST_CHANGES | Action.YIELD | Action.SEND_BACK | Action.SEND_TO_BASE | Action.PUT_OFF:
-                return await self._hand_on(action, held, seen)
+                return await self._hand_on(action, held, snapshot)
             case Action.MERGE:
-                return await self._merge(held, seen)
+                return await self._merge(held, snapshot)
             case Action.ENQUEUE:
-                return await self._merging.enqueue(held, seen)
+                return await self._merging.enqueue(held, snapshot)
             case Action.WAIT | Action.COOL | Action.HAND_OVER | Action.PARK:
-                return await self._wait(action, held, seen)
+                return await self._wait(action, held, snapshot)
             case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_REVIEWS | Action.GIVE_UP_ON_SIZE:
                 raise given_up(action, held.fence, self._pending_reviews.of(held))
             case Action.FINISH | Action.WITHDRAW | Action.HAND_BACK | Action.SHOW_HALT:
-                return await self._end(action, held, seen.pull_request)
+                return await self._end(action, held, snapshot.pull_request)
             case _:
                 assert_never(action)
 
-    async def _merge(self, held: Held, seen: Snapshot) -> Step:
+    async def _merge(self, held: Held, snapshot: Snapshot) -> Step:
         """Merge; show as approved only a pull request that stays open, after people were told why.
 
         A merge that was put off is shown by the next look, which may see labels or an end that the first reading lacks.
         """
-        step = await self._merging.merge(held, seen)
+        step = await self._merging.merge(held, snapshot)
         if step is not None and held.fence.stage is Stage.APPROVED:
-            now = await self._forge.pulls.pull_request(seen.pull_request.number)
-            if now.open and now.labels == seen.pull_request.labels:
+            now = await self._forge.pulls.pull_request(snapshot.pull_request.number)
+            if now.open and now.labels == snapshot.pull_request.labels:
                 await self._handover.show(held, now)
         return step
 
-    async def _go_on(self, action: Action, held: Held, seen: Snapshot) -> None:
+    async def _go_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:
         """Make the moves after which the next look decides."""
         if action is Action.REOPEN:
-            await self._pending_reviews.library.bring(seen.pull_request)
-            await self._handover.reopen(held, seen.pull_request)
+            await self._pending_reviews.library.bring(snapshot.pull_request)
+            await self._handover.reopen(held, snapshot.pull_request)
         elif action is Action.READ_ANEW:
-            await self._handover.read_anew(held, seen)
+            await self._handover.read_anew(held, snapshot)
         elif action is Action.BEGIN:
             await self._handover.begin(held)
         else:
@@ -239,35 +239,35 @@ class Reviewer:
             return await self._handover.hand_back(held, pull_request)
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
-    async def _hand_on(self, action: Action, held: Held, seen: Snapshot) -> Step:
+    async def _hand_on(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         """Hand it to whoever has to do something before it continues here."""
-        pull_request = seen.pull_request
+        pull_request = snapshot.pull_request
         if action is Action.SEND_TO_BASE:
-            return await self._handover.send_to_base(held, seen)
+            return await self._handover.send_to_base(held, snapshot)
         if action is Action.SEND_BACK:
             return await self._handover.send_back(held, pull_request)
         if action is Action.PUT_OFF:
             return await self._handover.hold_off(held, Blocker.CHECKS_RED)
         if action is Action.YIELD:
-            return await self._handover.pass_on(held, seen)
+            return await self._handover.pass_on(held, snapshot)
         return await self._handover.request_changes(held, pull_request)
 
-    async def _wait(self, action: Action, held: Held, seen: Snapshot) -> Step:
-        if action is Action.COOL and seen.cool_at is not None:
-            return await self._handover.cool(held, seen.cool_at)
-        return await (self._handover.wait if action is Action.WAIT else self._handover.leave)(held, seen)
+    async def _wait(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
+        if action is Action.COOL and snapshot.cool_at is not None:
+            return await self._handover.cool(held, snapshot.cool_at)
+        return await (self._handover.wait if action is Action.WAIT else self._handover.leave)(held, snapshot)
 
-    async def _review(self, held: Held, seen: Snapshot) -> Step:
+    async def _review(self, held: Held, snapshot: Snapshot) -> Step:
         """Review with at most two paid calls for one commit; the verdict is dropped if the head has moved meanwhile."""
         if not held.fence.phase:  # set where a person has asked for one more, of a commit that has one
             look(held, creation_name(held.fence.work_head))  # before anything is paid for
-        draft = await self._pending_reviews.made(held, seen.pull_request, self._observer, self._recollection)
+        draft = await self._pending_reviews.made(held, snapshot.pull_request, self._observer, self._recollection)
         one_look.renew()  # what was read before a paid call is old
         if draft is None:
-            why = await self._observer.held_up(seen.pull_request)
+            why = await self._observer.held_up(snapshot.pull_request)
             return await self._handover.hold_off(held, why) if why else None
         held.check()
-        now = await self._forge.pulls.pull_request(seen.pull_request.number)
+        now = await self._forge.pulls.pull_request(snapshot.pull_request.number)
         if (now.head_sha, now.base_branch, now.open) != (draft.sha, draft.onto, True):
             return None  # the next look sees it and decides
         self._read_cache.keep(now.number, now)
@@ -277,20 +277,20 @@ class Reviewer:
         await self._handover.resolve(held, self._pending_reviews.settled(held))
         await self._handover.hide_outdated(held, verdict)
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
-        seen = replace(seen, fence=held.fence, verdict=verdict)
-        return await self._act(decide(seen, now=held.server_now()), held, seen)
+        snapshot = replace(snapshot, fence=held.fence, verdict=verdict)
+        return await self._act(decide(snapshot, now=held.server_now()), held, snapshot)
 
     async def stop(self, held: Held, reason: str) -> None:
         """Stop by a person's order, noticed between or during steps. Raises `NotShown` if it may be a merge instead."""
         one_look.renew()
-        seen = await self._observer.look(held.fence)
-        await self._check_end(seen.pull_request)
-        if decide(seen, now=held.server_now()) is Action.FINISH:
-            await self._merging.finish(held, seen.pull_request)
-        elif Flag.PAUSED in seen.flags:
+        snapshot = await self._observer.look(held.fence)
+        await self._check_end(snapshot.pull_request)
+        if decide(snapshot, now=held.server_now()) is Action.FINISH:
+            await self._merging.finish(held, snapshot.pull_request)
+        elif Flag.PAUSED in snapshot.flags:
             await self._handover.pause(held)
         else:
-            await self._handover.withdraw(held, reason, seen.pull_request)
+            await self._handover.withdraw(held, reason, snapshot.pull_request)
 
     async def _check_end(self, seen: PullRequest) -> None:
         """Raise `NotShown` if the pull request shows open and its thread closed: one of the answers is outdated."""

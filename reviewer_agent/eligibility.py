@@ -88,14 +88,14 @@ class Eligibility:
         It is reported once, and only for a push to this repository, not to a fork.
         """
         reviewing = self._policy.names.of(Stage.REVIEWING)
-        why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
+        reason = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
         if view.at - changed < QUIET:  # however it is asked for, that changes it; lists of who asked lag behind
-            return Skip(why, QUIET.total_seconds())
+            return Skip(reason, QUIET.total_seconds())
         told = await self._to_tell(wish, pull_request, view.fence) if pull_request.from_own_branch else None
         head = told and (told.work_head or (view.fence and view.fence.work_head))
         if told is not None and head and not await self._observer.has_told(pull_request.number, head, HEAD_MOVED):
             return told
-        return Skip(why, UNTIL_NEWS)
+        return Skip(reason, UNTIL_NEWS)
 
     async def _to_tell(self, wish: Intent, pull_request: PullRequest, fence: Fence | None) -> Intent | None:
         """Return the claim that only reports: of a review under way, or of a hand-over by our worker that is outdated.
@@ -132,36 +132,36 @@ class Eligibility:
         fence = view.fence
         if fence is None or wish.stage is not Stage.APPROVED:
             return wish
-        seen = await self._observer.look(fence)
-        wish = replace(wish, approved_by=seen.ordered_by)  # the new epoch says who has ordered the merge
+        snapshot = await self._observer.look(fence)
+        wish = replace(wish, approved_by=snapshot.ordered_by)  # the new epoch says who has ordered the merge
         waiting = fence.wait.reason if fence.wait is not None else ""
-        action = decide(seen, now=view.at)
+        action = decide(snapshot, now=view.at)
         if (action, waiting) in {(Action.COOL, COOLING), (Action.ENQUEUE, IN_QUEUE)}:
             return wish  # which waits until then, as the fence says
         if (action, waiting) == (Action.ENQUEUE, OUT_OF_QUEUE):
-            unmoved = not seen.called_back and QueueEntry.of(fence).base == seen.base_tip
+            unmoved = not snapshot.called_back and QueueEntry.of(fence).base == snapshot.base_tip
             return wish if unmoved else replace(wish, attempt=fence.attempt)
         if waiting in {COOLING, IN_QUEUE, OUT_OF_QUEUE, REFUSED}:
             wish = replace(wish, attempt=fence.attempt)  # something came up before that time
-        if self._policy.names.read(seen.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
+        if self._policy.names.read(snapshot.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
             return wish
-        return await self._nothing_to_do(seen) or wish
+        return await self._nothing_to_do(snapshot) or wish
 
-    async def _nothing_to_do(self, seen: Snapshot) -> Skip | None:
+    async def _nothing_to_do(self, snapshot: Snapshot) -> Skip | None:
         """Return a skip with the reason; None if people have not been told yet, because that is worth a claim."""
-        reason, terms = first_blocker(seen), self._claimant.times
-        if reason not in PASSING and (reason is Blocker.BASE_RED) is not _told_of_red_base(seen.fence):
+        reason, terms = first_blocker(snapshot), self._claimant.times
+        if reason not in PASSING and (reason is Blocker.BASE_RED) is not _told_of_red_base(snapshot.fence):
             return None
-        if reason in TOLD_ANEW and not await self._has_told(seen, reason):
+        if reason in TOLD_ANEW and not await self._has_told(snapshot, reason):
             return None
         seconds = terms.heartbeat if reason in UNANNOUNCED else terms.timeout
         return Skip(f"approved; {reason}", min(seconds, TURN_SECONDS) if reason is Blocker.TURN else seconds)
 
-    async def _has_told(self, seen: Snapshot, reason: Blocker) -> bool:
-        number, head, why = seen.fence.key.number, seen.fence.work_head, reason.name.casefold()
+    async def _has_told(self, snapshot: Snapshot, reason: Blocker) -> bool:
+        number, head, why = snapshot.fence.key.number, snapshot.fence.work_head, reason.name.casefold()
         # Of any other reason what is named says nothing, and whose turn it is changes often.
-        named = seen.missing if reason in {Blocker.CHECKS_AWAITED, Blocker.REQUIRED} else None
-        named = seen.remarked_by if reason is Blocker.REMARKED else named
+        named = snapshot.missing if reason in {Blocker.CHECKS_AWAITED, Blocker.REQUIRED} else None
+        named = snapshot.remarked_by if reason is Blocker.REMARKED else named
         return await self._observer.has_told(number, head, why, named)
 
     async def _trusted_wish(self, wish: Intent, pull_request: PullRequest, view: LockView) -> Intent | None:

@@ -307,8 +307,8 @@ class Observer:
         """Return whether the checks of the fence's commit are red; raises `Transient`."""
         return (await self._checks(fence.work_head, pull_request.base_branch))[0] is CiVerdict.RED
 
-    async def has_told(self, number: int, head: str, why: str, what: Sequence[str] | None = ()) -> bool:
-        """Return whether the status comment gives this reason for this commit, with `what` as missing if not None.
+    async def has_told(self, number: int, head: str, reason: str, names: Sequence[str] | None = ()) -> bool:
+        """Return whether the status comment gives this reason for this commit, with `names` as missing if not None.
 
         Raises `Transient`.
         """
@@ -316,7 +316,7 @@ class Observer:
         waiting = data.get("waiting")
         if data.get("head") != head or not isinstance(waiting, Mapping):
             return False
-        return waiting.get("why") == why and (what is None or list(waiting.get("for", ())) == list(what))
+        return waiting.get("why") == reason and (names is None or list(waiting.get("for", ())) == list(names))
 
     def _is_stopped(self, issue: Issue) -> bool:
         """Return whether the issue is closed, locked, paused, excluded, or not handed over any more."""

@@ -101,7 +101,7 @@ def read(body: bytes) -> tuple[str, Order, SeenRow]:
     """The repository, the order and what was seen. Raises `OrderRefused`."""
     try:
         asked: Any = json.loads(body)
-        verb, seen = Verb(asked["verb"]), SeenRow(asked["stage"], asked["since"])
+        verb, seen_row = Verb(asked["verb"]), SeenRow(asked["stage"], asked["since"])
         repository, number = asked["repository"], asked["number"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise _malformed_order() from None
@@ -109,7 +109,7 @@ def read(body: bytes) -> tuple[str, Order, SeenRow]:
         raise OrderRefused(400, f"/{verb} is given in the thread.")
     if not isinstance(repository, str) or type(number) is not int or number < 1:
         raise _malformed_order()
-    return repository, Order(verb, number, place=PLACE), seen
+    return repository, Order(verb, number, place=PLACE), seen_row
 
 
 def _malformed_order() -> OrderRefused:

@@ -250,14 +250,14 @@ def _buttons(card: Card) -> Iterator[Button]:
 def _merged_views(boards: Iterable[Board], settings: DashboardSettings) -> Iterator[MergedView]:
     for board in boards:
         site = settings.sites.get(board.repository, "")
-        for one in board.merged:
-            title = plain(one.title)
+        for item in board.merged:
+            title = plain(item.title)
             yield MergedView(
                 board.repository,
-                Link("Issue", one.number, title, _url(Track.SPECIFICATION, one.number, site)),
-                Link("Pull request", one.pull_request, "", _url(Track.PULL_REQUEST, one.pull_request, site)),
-                ago(board.at - one.at),
-                f"#{one.number} #{one.pull_request} {title}".casefold(),
+                Link("Issue", item.number, title, _url(Track.SPECIFICATION, item.number, site)),
+                Link("Pull request", item.pull_request, "", _url(Track.PULL_REQUEST, item.pull_request, site)),
+                ago(board.at - item.at),
+                f"#{item.number} #{item.pull_request} {title}".casefold(),
             )
 
 

@@ -49,12 +49,12 @@ def known_program(backend: str) -> CliSpec:
 
 @asynccontextmanager
 async def playing(
-    backend: str, stories: Sequence[Story], environment: Mapping[str, str], *, own: bool
+    backend: str, stories: Sequence[Story], environment: Mapping[str, str], *, own_story: bool
 ) -> AsyncIterator[Playing]:
     """The coder for as long as the demonstration lasts; raises `Misconfigured`.
 
     With a key or a login in the environment it is the vendor's model, which costs money, and so it is with
-    Codex's own login for an `own` story; without, a scripted one on this machine, which knows no `own` story.
+    Codex's own login for an `own_story`; without, a scripted one on this machine, which knows no such story.
     """
     if backend == "scripted":
         yield Playing(backend, None, {}, "The coder follows a script; everything else is real.")
@@ -63,17 +63,17 @@ async def playing(
     command, state = _configured_program(backend, environment)
     chosen = await newest(backend, command, state, child_environment(environment))
     path, instead = chosen.path, f" {chosen.sentence}" if chosen.sentence else ""
-    access = _own_endpoint(spec, environment, own=own)
+    access = _own_endpoint(spec, environment, own_story=own_story)
     if access is None:
         async with _scripted_model(backend, stories) as server:
-            known = {spec.keys[0]: _STAND_IN, spec.url: server.url}
+            variables = {spec.keys[0]: _STAND_IN, spec.url: server.url}
             said = f"The coder is the real {path}, at a scripted model on {server.url}: no key, no cost.{instead}"
-            yield Playing(backend, path, known, said)
+            yield Playing(backend, path, variables, said)
         return
-    known = {name: environment[name] for name in (*spec.keys, spec.url) if name in environment}
+    variables = {name: environment[name] for name in (*spec.keys, spec.url) if name in environment}
     if spec.login is not None and not spec.named(environment):
-        known[spec.login.variable] = str(spec.login.place(environment).parent)
-    yield Playing(backend, path, known, f"The coder is {path}, {_payment_phrase(spec, access)}{instead}", paid=True)
+        variables[spec.login.variable] = str(spec.login.place(environment).parent)
+    yield Playing(backend, path, variables, f"The coder is {path}, {_payment_phrase(spec, access)}{instead}", paid=True)
 
 
 def _configured_program(backend: str, environment: Mapping[str, str]) -> tuple[str, Path]:
@@ -85,19 +85,19 @@ def _configured_program(backend: str, environment: Mapping[str, str]) -> tuple[s
     return settings.cli(backend), settings.state_dir
 
 
-def _own_endpoint(spec: CliSpec, environment: Mapping[str, str], *, own: bool) -> Endpoint | None:
+def _own_endpoint(spec: CliSpec, environment: Mapping[str, str], *, own_story: bool) -> Endpoint | None:
     """Return the endpoint of the person's environment, or None.
 
-    A login that only lies on the machine counts for an `own` story alone. An `own` story without credentials raises
+    A login that only lies on the machine counts for an `own_story` alone. An `own_story` without credentials raises
     `Misconfigured`.
     """
     try:
         access = spec.endpoint(environment)
     except MissingCredentials as error:
-        if own:
+        if own_story:
             raise Misconfigured(f"A story of your own needs a model of your own. {error}") from None
         return None
-    return access if own or spec.named(environment) else None
+    return access if own_story or spec.named(environment) else None
 
 
 def _payment_phrase(spec: CliSpec, access: Endpoint) -> str:

@@ -78,7 +78,7 @@ async def show(options: DemoOptions, console: Console) -> int:
                 environment = await prepared(environment, for_installers())
         if options.only_set_up:
             return 0
-        async with playing(options.llm, stories, snapshot(), own=source is not None) as coder:
+        async with playing(options.llm, stories, snapshot(), own_story=source is not None) as coder:
             scene = Stage(
                 root,
                 environment,

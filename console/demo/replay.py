@@ -78,8 +78,8 @@ def replayed(options: ReplayOptions, environment: Mapping[str, str]) -> int:
     """Play it; 0 when every recorded answer was asked for again and no other, 1 when not, 2 for no recording."""
     root = Path(tempfile.mkdtemp(prefix="replay-"))
     try:
-        one = chosen(recording.exchanges(options.directory), options)
-        return anyio.run(_play, one, root, options, environment)
+        issue = chosen(recording.exchanges(options.directory), options)
+        return anyio.run(_play, issue, root, options, environment)
     except EngineError as error:
         return complain(error)
     finally:
@@ -106,22 +106,22 @@ def chosen(found: Sequence[Mapping[str, Any]], options: ReplayOptions) -> Record
     return Recorded(wanted[0], archive, first["title"], first["body"], command, calls)
 
 
-async def _play(one: Recorded, root: Path, options: ReplayOptions, environment: Mapping[str, str]) -> int:
+async def _play(issue: Recorded, root: Path, options: ReplayOptions, environment: Mapping[str, str]) -> int:
     scenario = root / "scenario.yml"
-    scenario.write_text(recording.scenario(one.calls), encoding="utf-8")
-    source = await own_project.unpacked(one.archive, root / "project")
+    scenario.write_text(recording.scenario(issue.calls), encoding="utf-8")
+    source = await own_project.unpacked(issue.archive, root / "project")
     async with Lab(root / "github") as lab:
         people = {ENGINE: "write", REVIEWER: "write"}
-        ci = "".join(_red_once(root / f"ci-{number}") for number in range(one.red_runs)) + "true"
+        ci = "".join(_red_once(root / f"ci-{number}") for number in range(issue.red_runs)) + "true"
         await lab.repository(
             REPOSITORY, {"README.md": "A copy is on its way.\n"}, collaborators=people, check_command=ci
         )
         await own_project.bring(lab, source)
-        number = lab.issue(REPOSITORY, one.title, one.body, author=MAINTAINER, labels=("status:ready",)).number
-        said = await _work(lab, one, root, scenario, environment)
+        number = lab.issue(REPOSITORY, issue.title, issue.body, author=MAINTAINER, labels=("status:ready",)).number
+        said = await _work(lab, issue, root, scenario, environment)
         labels = sorted(label for label in lab.at(REPOSITORY).issues.require(number).labels if ":" in label)
     coder = Scripted(Scenario.load(scenario), LabClock(), root / "state" / "scripted")
-    return _verdict(one, coder.unread(), said, labels)
+    return _verdict(issue, coder.unread(), said, labels)
 
 
 def _red_once(mark: Path) -> str:
@@ -129,15 +129,15 @@ def _red_once(mark: Path) -> str:
     return f"{{ test -e '{mark}' || {{ touch '{mark}'; exit 1; }}; }} && "
 
 
-async def _work(lab: Lab, one: Recorded, root: Path, scenario: Path, environment: Mapping[str, str]) -> list[str]:
+async def _work(lab: Lab, issue: Recorded, root: Path, scenario: Path, environment: Mapping[str, str]) -> list[str]:
     """Let the agents tick until nothing more happens; return how each item ended."""
     clock = LabClock()
     async with AsyncExitStack() as stack:
         loops = []
-        for role in (Role.WORKER, Role.REVIEWER) if one.reviewed else (Role.WORKER,):
+        for role in (Role.WORKER, Role.REVIEWER) if issue.reviewed else (Role.WORKER,):
             login = REVIEWER if role is Role.REVIEWER else ENGINE
             token = {"GITHUB_TOKEN": lab.token(login, PERMISSIONS[login])}
-            settings = _settings(lab, one, root, scenario)
+            settings = _settings(lab, issue, root, scenario)
             process = stack.enter_context(process_of(settings, role, clock, {**environment, **token}))
             loop, _ = await stack.enter_async_context(at_work(process, observe=False))
             loops.append(loop)
@@ -159,10 +159,14 @@ async def _work(lab: Lab, one: Recorded, root: Path, scenario: Path, environment
         return [f"{end.result}: {end.sentence}" for loop in loops for end in loop.ended]
 
 
-def _settings(lab: Lab, one: Recorded, root: Path, scenario: Path) -> Settings:
+def _settings(lab: Lab, issue: Recorded, root: Path, scenario: Path) -> Settings:
     repository: dict[str, object] = {"name": REPOSITORY, "poll_interval": 0.05, "llm_backend": "scripted"}
-    repository |= {"test_command": one.test_command, "merge": "auto", "refactor": "auto" if one.refactored else "off"}
-    repository |= {"review": {"second_pass": one.checked}}
+    repository |= {
+        "test_command": issue.test_command,
+        "merge": "auto",
+        "refactor": "auto" if issue.refactored else "off",
+    }
+    repository |= {"review": {"second_pass": issue.checked}}
     return Settings.model_validate(
         {
             "repositories": (repository,),
@@ -176,14 +180,14 @@ def _settings(lab: Lab, one: Recorded, root: Path, scenario: Path) -> Settings:
     )
 
 
-def _verdict(one: Recorded, unread: Sequence[str], sentences: Sequence[str], labels: Sequence[str]) -> int:
-    for line in _lines(one, unread, sentences, labels):
+def _verdict(issue: Recorded, unread: Sequence[str], sentences: Sequence[str], labels: Sequence[str]) -> int:
+    for line in _lines(issue, unread, sentences, labels):
         sys.stdout.write(f"{line}\n")
     return 1 if unread or any("no answer" in sentence for sentence in sentences) else 0
 
 
-def _lines(one: Recorded, unread: Sequence[str], sentences: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
-    yield f"{one.item} {one.title}: {len(one.calls)} recorded calls."
+def _lines(issue: Recorded, unread: Sequence[str], sentences: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
+    yield f"{issue.item} {issue.title}: {len(issue.calls)} recorded calls."
     yield from sentences
     yield f"The issue ended with {', '.join(labels) or 'no label of a stage'}."
     if unread:

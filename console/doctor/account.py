@@ -74,30 +74,30 @@ async def scopes(visit: RepositoryContext) -> Sequence[Finding]:
     if held is None:
         return []
     pushes = pushes_workflows(visit.configured, visit.roles)
-    return [scopes_finding(held, private=visit.repository.private, where=visit.name, pushes=pushes)]
+    return [scopes_finding(held, private=visit.repository.private, name=visit.name, pushes=pushes)]
 
 
-def scopes_finding(held: frozenset[str], *, private: bool, where: str, pushes: bool = False) -> Finding:
+def scopes_finding(held: frozenset[str], *, private: bool, name: str, pushes: bool = False) -> Finding:
     """The scopes of a classic token, judged; `pushes`: it is to push changed workflow files."""
     subject, enough = "token scopes", {"repo"} if private else {"repo", "public_repo"}
     said = ", ".join(sorted(held)) or "none"
     if not held & enough:
         step = f"Give it the scope {' or '.join(sorted(enough))}, or use a GitHub App."
         return failed(
-            subject, f"The classic token has the scopes {said}, which do not open this repository.", step, where
+            subject, f"The classic token has the scopes {said}, which do not open this repository.", step, name
         )
     if pushes and _WORKFLOW not in held:
         sentence = (
             "ci.may_edit_workflows is on, but GitHub refuses a push with this token that changes a workflow file."
         )
         step = f"Give it the scope {_WORKFLOW}, or switch ci.may_edit_workflows off."
-        return warned(subject, sentence, step, where)
+        return warned(subject, sentence, step, name)
     beyond = held - enough - ({_WORKFLOW} if pushes else set())
     if beyond:
         sentence = f"The classic token may more than the engine needs: {', '.join(sorted(beyond))}."
-        return warned(subject, sentence, _NARROWER, where)
+        return warned(subject, sentence, _NARROWER, name)
     sentence = f"The classic token ({said}) opens every repository of its account."
-    return warned(subject, sentence, _NARROWER, where)
+    return warned(subject, sentence, _NARROWER, name)
 
 
 def _names(roles: frozenset[Role]) -> str:

@@ -65,16 +65,16 @@ async def versions(visit: RepositoryContext) -> Sequence[Finding]:
     return [versions_finding(refs, visit.name)]
 
 
-def versions_finding(refs: Mapping[str, str], where: str) -> Finding:
+def versions_finding(refs: Mapping[str, str], name: str) -> Finding:
     """Judge the newest commits of the engine's own refs (ref -> message)."""
     subject = "versions"
     unread = sorted(ref for ref, text in refs.items() if not _readable(ref, text))
     if not unread:
-        return passed(subject, f"Everything below {FENCE_NAMESPACE}/ can be read.", where)
+        return passed(subject, f"Everything below {FENCE_NAMESPACE}/ can be read.", name)
     more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
     sentence = f"This version cannot read {', '.join(unread[:_NAMED])}{more}: a newer engine is at work there."
     step = "Upgrade this agent; if no newer one is at work any more, delete these refs."
-    return failed(subject, sentence, step, where)
+    return failed(subject, sentence, step, name)
 
 
 def _readable(ref: str, text: str) -> bool:
@@ -110,7 +110,7 @@ async def merge(visit: RepositoryContext) -> Sequence[Finding]:
     return [merge_finding(visit.configured.merge, branch, rules, visit.name, alone=alone, hidden=hidden)]
 
 
-def merge_finding(configured: str, branch: str, rules: MergeRules, where: str, *, alone: bool, hidden: bool) -> Finding:
+def merge_finding(configured: str, branch: str, rules: MergeRules, name: str, *, alone: bool, hidden: bool) -> Finding:
     """`alone`: the reviewer's approval is that of another account, which counts. `hidden`: more may be required."""
     queue = ", through GitHub's merge queue" if rules.queue and configured != "never" else ""
     waits = list(_waits(rules, alone=alone))
@@ -121,7 +121,7 @@ def merge_finding(configured: str, branch: str, rules: MergeRules, where: str, *
         sentence += f" On {branch} each merge waits for {' and '.join(waits)}."
     if rules.up_to_date:
         sentence += f" A worker merges {branch} into a branch that is behind it."
-    return passed("merge", sentence, where)
+    return passed("merge", sentence, name)
 
 
 def _waits(rules: MergeRules, *, alone: bool) -> Iterator[str]:
@@ -176,23 +176,23 @@ async def agreement(visit: RepositoryContext) -> Sequence[Finding]:
     return [agreement_finding(ours, known, visit.me.github.server_time, visit.name)]
 
 
-def agreement_finding(ours: Collection[Comment], known: Collection[str], now: datetime, where: str) -> Finding:
+def agreement_finding(ours: Collection[Comment], known_ids: Collection[str], now: datetime, name: str) -> Finding:
     """Judge the key ids in our account's comments. `now` is server time."""
     acks = [comment for comment in ours if read_ack(comment) is not None]
     step = "Give all machines of this repository the same key files, then start their agents again."
-    if foreign := _foreign(acks, known):
+    if foreign := _foreign(acks, known_ids):
         number, key = foreign[0]
         sentence = f"A lock on #{number} was signed with key {key}, which is not among lock.key_files."
-        return failed(SUBJECT, sentence, step, where)
-    if live := [ack.number for ack in acks if known and _live_unsigned(ack, now)]:
+        return failed(SUBJECT, sentence, step, name)
+    if live := [ack.number for ack in acks if known_ids and _live_unsigned(ack, now)]:
         sentence = f"An agent without any key holds #{live[0]}: this machine does not see its lock."
-        return failed(SUBJECT, sentence, step, where)
-    if foreign := _foreign(ours, known):
+        return failed(SUBJECT, sentence, step, name)
+    if foreign := _foreign(ours, known_ids):
         number, key = foreign[0]
         sentence = f"A comment in #{number} was signed with key {key}, which is not among lock.key_files."
         step = "If that key was replaced, keep its file as the last of lock.key_files until the threads are closed."
-        return warned(SUBJECT, sentence, step, where)
-    return passed(SUBJECT, "Nothing in the newest comments was signed with a key that is missing here.", where)
+        return warned(SUBJECT, sentence, step, name)
+    return passed(SUBJECT, "Nothing in the newest comments was signed with a key that is missing here.", name)
 
 
 def _foreign(comments: Collection[Comment], known: Collection[str]) -> list[tuple[int, str]]:
@@ -303,7 +303,7 @@ async def _repository(
 ) -> list[Finding]:
     configured = next(one for one in context.settings.repositories if one.name == name)
     try:
-        seen = await People(me.github, name).repository()
+        current = await People(me.github, name).repository()
     except Misconfigured as error:
         step = "Correct its name, or give the token access to it, and try again."
         return [failed("repository", str(error), step, name)]
@@ -311,13 +311,13 @@ async def _repository(
         return [unanswered("repository", str(error), name)]
     except EngineError as error:
         return [failed("repository", str(error), AGAIN, name)]
-    found = repository.described(configured, seen) if first else []
-    if seen.archived:
+    found = repository.described(configured, current) if first else []
+    if current.archived:
         sentence = "Nothing can be tried in an archived repository."
-        return [*found, skipped("everything else", sentence, repository.UNARCHIVE, seen.full_name)]
-    visit = visit_of(context, process, me, roles, configured, seen)
+        return [*found, skipped("everything else", sentence, repository.UNARCHIVE, current.full_name)]
+    visit = visit_of(context, process, me, roles, configured, current)
     for probe in (*OF_IDENTITY, *OF_REPOSITORY) if first else OF_IDENTITY:
-        found += await _safely(probe.__name__.replace("_", " "), seen.full_name, probe(visit))
+        found += await _safely(probe.__name__.replace("_", " "), current.full_name, probe(visit))
     return found
 
 
@@ -347,15 +347,15 @@ def visit_of(
     return RepositoryContext(context, configured, roles, me, repository, mirror.git, mirror.url)
 
 
-async def _safely(subject: str, where: str, probing: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:
+async def _safely(subject: str, name: str, probing: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:
     """Return the findings of a probe, or a finding that it broke."""
     try:
         return await probing
     except Transient as error:
-        return [unanswered(subject, f"It could not be tried: {error}", where)]
+        return [unanswered(subject, f"It could not be tried: {error}", name)]
     except (EngineError, CommandFailed, OSError) as error:
         step = f"Mend what the sentence names; if nothing here is wrong, report it: {link(REPORTING)}"
-        return [failed(subject, f"It could not be tried: {error}", step, where)]
+        return [failed(subject, f"It could not be tried: {error}", step, name)]
 
 
 def _scratch(state_dir: Path) -> Path | None:

@@ -8,8 +8,8 @@ from config.repository import RepositorySettings
 from console.doctor.context import RepositoryContext, pushes_workflows
 from console.doctor.finding import Finding, failed, passed, warned
 from console.manual import link
+from runtime.building.identity import git_identity
 from shared.errors import NotAllowed
-from shared.git.command import Identity
 from shared.git.probe import UnfitServer, try_server
 from shared.github import approval_rules, item_changes
 from shared.github.access import access, granted_to_app
@@ -98,7 +98,7 @@ async def _of_app(visit: RepositoryContext, subject: str) -> Sequence[Finding]:
     return app_findings(granted, subject, visit.name, pushes=pushes_workflows(visit.configured, visit.roles))
 
 
-def app_findings(granted: Mapping[str, str], subject: str, where: str, *, pushes: bool) -> list[Finding]:
+def app_findings(granted: Mapping[str, str], subject: str, name: str, *, pushes: bool) -> list[Finding]:
     """Judge an App's permissions (permission -> level): report those beyond need, and those that are missing.
 
     `pushes`: it is to push workflow files that a repair of CI has changed.
@@ -110,20 +110,18 @@ def app_findings(granted: Mapping[str, str], subject: str, where: str, *, pushes
         beyond.append("settings")
     if beyond:
         sentence = f"The App may change {' or '.join(beyond)}, which the engine never does here."
-        findings.append(warned(subject, sentence, "Take these permissions from the App.", where))
+        findings.append(warned(subject, sentence, "Take these permissions from the App.", name))
     if pushes and granted.get("workflows") != "write":
         sentence = "ci.may_edit_workflows is on, but GitHub refuses a push of the App that changes a workflow file."
         step = "Give the App workflows: write, or switch ci.may_edit_workflows off."
-        findings.append(warned(subject, sentence, step, where))
+        findings.append(warned(subject, sentence, step, name))
     return findings
 
 
 async def git_server(visit: RepositoryContext) -> Sequence[Finding]:
     """Report whether the git server refuses wrong leases, pushes all or nothing, and takes refs of ours."""
-    account = visit.me.account
-    by = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
     try:
-        await try_server(visit.git, visit.url, by, ORDER)
+        await try_server(visit.git, visit.url, git_identity(visit.me.account), ORDER)
     except UnfitServer as error:
         step = f"Ask who runs the server for what it must guarantee; no agent starts before: {link(GUARANTEES)}"
         return [failed("git server", str(error), step, visit.name)]
@@ -143,31 +141,31 @@ async def base_branch(visit: RepositoryContext) -> Sequence[Finding]:
     return findings if lacking is None else [*findings, approvals_finding(lacking, branch, visit.name)]
 
 
-def approvals_finding(lacking: Sequence[str], branch: str, where: str) -> Finding:
+def approvals_finding(lacking: Sequence[str], branch: str, name: str) -> Finding:
     """Judge whether an approval is always of the commit that is merged."""
     subject = "approvals"
     if not lacking:
-        return passed(subject, f"On {branch} an approval is of the commit that is merged.", where)
+        return passed(subject, f"On {branch} an approval is of the commit that is merged.", name)
     settings = " and ".join(f"'{one}'" for one in lacking)
     sentence = f"On {branch} an approval may be of an older commit than what a person merges: {settings} is off."
     if len(lacking) > 1:
         sentence = sentence.replace(" is off.", " are off.")
-    return warned(subject, sentence, f"Switch it on in the rules for {branch}.", where)
+    return warned(subject, sentence, f"Switch it on in the rules for {branch}.", name)
 
 
-def protection_finding(found: Protection, branch: str, where: str) -> Finding:
+def protection_finding(found: Protection, branch: str, name: str) -> Finding:
     """Judge the protection of a branch."""
     subject = "branch protection"
     step = f"Protect {branch}: require pull requests, without exceptions for the engine's accounts."
     match found:
         case Protection.ABSENT:
-            return failed(subject, f"There is no branch {branch}.", "Set base_branch to one that exists.", where)
+            return failed(subject, f"There is no branch {branch}.", "Set base_branch to one that exists.", name)
         case Protection.NONE:
-            return warned(subject, f"{branch} is not protected: the engine's accounts can push to it.", step, where)
+            return warned(subject, f"{branch} is not protected: the engine's accounts can push to it.", step, name)
         case Protection.PUSHABLE:
             sentence = f"{branch} is protected, but no rule asks for pull requests: a direct push may be possible."
-            return warned(subject, sentence, step, where)
+            return warned(subject, sentence, step, name)
         case Protection.PULL_REQUESTS:
-            return passed(subject, f"{branch} changes by pull requests only.", where)
+            return passed(subject, f"{branch} changes by pull requests only.", name)
         case Protection.UNKNOWN:
-            return passed(subject, f"{branch} is protected; how, only an administrator can see.", where)
+            return passed(subject, f"{branch} is protected; how, only an administrator can see.", name)

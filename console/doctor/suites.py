@@ -39,37 +39,37 @@ async def tests(visit: RepositoryContext) -> Sequence[Finding]:
     return [suites_finding(suites_of(visit.configured), paths, known.get, visit.name)]
 
 
-def suites_finding(policies: Sequence[SuitePolicy], paths: Collection[str], read: Read, where: str) -> Finding:
+def suites_finding(policies: Sequence[SuitePolicy], paths: Collection[str], read: Read, name: str) -> Finding:
     """Judge the configured suites (`policies`) against those that the repository has."""
     found = detected_suites(paths, read)
     try:
         used = chosen_suites(policies, paths, read)
     except Misconfigured as error:
-        return _unusable_finding(policies, found, str(error), where)
+        return _unusable_finding(policies, found, str(error), name)
     told = f"Run: {_list_of_suites(used)}."
     left = [suite for suite in found if suite.directory not in {one.directory for one in used}]
     if not left:
-        return passed(SUBJECT, f"{told}{'' if _is_configured(policies) else _ANOTHER}", where)
+        return passed(SUBJECT, f"{told}{'' if _is_configured(policies) else _ANOTHER}", name)
     told = f"{told} Found as well, and not run: {_list_of_suites(left)}."
     if _is_configured(policies):
-        return passed(SUBJECT, told, where)
+        return passed(SUBJECT, told, name)
     places = {suite.directory for suite in found}
     kept = [suite for suite in used if suite.directory in places]  # else only what lies below it has tests
-    return warned(SUBJECT, told, f"To run them where they lie, write {_configuration_key([*kept, *left])}.", where)
+    return warned(SUBJECT, told, f"To run them where they lie, write {_configuration_key([*kept, *left])}.", name)
 
 
 _ANOTHER = " For another command there is the key test_command."
 
 
-def _unusable_finding(policies: Sequence[SuitePolicy], found: Sequence[Suite], why: str, where: str) -> Finding:
+def _unusable_finding(policies: Sequence[SuitePolicy], found: Sequence[Suite], fault: str, name: str) -> Finding:
     if _is_configured(policies):
         step = f"Correct working_directory, suites or test_command ({link('docs/configuration.md#tests')})."
-        return failed(SUBJECT, why, f"{step} Found are: {_list_of_suites(found)}." if found else step, where)
+        return failed(SUBJECT, fault, f"{step} Found are: {_list_of_suites(found)}." if found else step, name)
     if not found:
         step = "Write test_command and test_report, or add a first test; without tests nothing can be implemented."
-        return failed(SUBJECT, why, step, where)
+        return failed(SUBJECT, fault, step, name)
     sentence = f"None are found in the root. Found elsewhere: {_list_of_suites(found)}."
-    return failed(SUBJECT, sentence, f"To run them where they lie, write {_configuration_key(found)}.", where)
+    return failed(SUBJECT, sentence, f"To run them where they lie, write {_configuration_key(found)}.", name)
 
 
 def _is_configured(policies: Sequence[SuitePolicy]) -> bool:

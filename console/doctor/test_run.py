@@ -68,17 +68,17 @@ async def _run_base_tests(visit: RepositoryContext, tip: str) -> TestRun:
         return await Execution(bench, suites, space).run(tip)
 
 
-def run_finding(run: TestRun, tip: str, where: str) -> Finding:
+def run_finding(run: TestRun, tip: str, name: str) -> Finding:
     """Judge one run of the base as the worker judges it before it pays for anything."""
     verdict = judge_baseline(run)
     if not verdict.ok:
         said = " ".join(" ".join(one.split())[:_LINE_CHARS] for one in verdict.details[: 1 + _LINES])
-        return failed(SUBJECT, f"The tests of the base {tip[:12]} do not run here: {said}", _STEP, where)
+        return failed(SUBJECT, f"The tests of the base {tip[:12]} do not run here: {said}", _STEP, name)
     told = f"The tests of the base {tip[:12]} run here: {run.one_line()}."
     if run.failed or run.broken_files:
         step = "Repair them first if they should pass: what fails on the base counts for nothing in a proof."
-        return warned(SUBJECT, told, step, where)
-    return passed(SUBJECT, told, where)
+        return warned(SUBJECT, told, step, name)
+    return passed(SUBJECT, told, name)
 
 
 async def ci(visit: RepositoryContext) -> Sequence[Finding]:
@@ -87,17 +87,17 @@ async def ci(visit: RepositoryContext) -> Sequence[Finding]:
     if paths is None or tip is None:
         return []
     found = has_workflow(paths) or await Checks(visit.me.github, visit.configured.name).ever(tip)
-    return [ci_finding(found=found, none_is_green=visit.configured.ci.none_is_green, where=visit.name)]
+    return [ci_finding(found=found, none_is_green=visit.configured.ci.none_is_green, name=visit.name)]
 
 
-def ci_finding(*, found: bool, none_is_green: bool, where: str) -> Finding:
+def ci_finding(*, found: bool, none_is_green: bool, name: str) -> Finding:
     """Judge whether there is a CI, by what is configured for a commit without checks."""
     if found:
-        return passed("CI", "There are workflows or checks.", where)
+        return passed("CI", "There are workflows or checks.", name)
     if none_is_green:
-        return passed("CI", "There is none, and ci.none_is_green takes a commit without checks for green.", where)
+        return passed("CI", "There is none, and ci.none_is_green takes a commit without checks for green.", name)
     sentence = "There is none: pull requests go to review without any check, and only a person's word merges them."
-    return warned("CI", sentence, "Add a workflow, or `ci: {none_is_green: true}` to the repository's entry.", where)
+    return warned("CI", sentence, "Add a workflow, or `ci: {none_is_green: true}` to the repository's entry.", name)
 
 
 async def _tip(visit: RepositoryContext) -> str | None:

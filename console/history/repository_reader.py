@@ -59,15 +59,15 @@ async def visited(
         unusable: dict[str, EngineError] = {}
         async with process.connections.line(settings, environment, process.outgoing) as line:
             identities, found = Identities(process, line, stack), []
-            for one in settings.repositories:
+            for configured in settings.repositories:
                 try:
-                    found.append(await _visit(process, await identities.of(one.name), one, keys))
+                    found.append(await _visit(process, await identities.of(configured.name), configured, keys))
                 except (Transient, Unauthorized):
                     raise
                 except EngineError as error:
-                    unusable[one.name] = error
+                    unusable[configured.name] = error
                 except (CommandFailed, OSError) as error:  # git or a disk may be in its way, too
-                    unusable[one.name] = unreadable(one.name, error)
+                    unusable[configured.name] = unreadable(configured.name, error)
             if not found:
                 raise next(iter(unusable.values()))
             yield tuple(found), unusable

@@ -138,16 +138,16 @@ def _spell(one: Spell) -> dict[str, Any]:
     }
 
 
-def _backend_runs(one: BackendRuns) -> dict[str, Any]:
+def _backend_runs(entry: BackendRuns) -> dict[str, Any]:
     return {
-        "role": one.role,
-        "backend": one.backend,
-        "rung": one.rung,
-        "merged": one.merged,
-        "runs": one.runs,
-        "completed": one.completed,
-        "rate": _round(one.completed / one.runs),
-        "cost_usd": _round(one.usd),
+        "role": entry.role,
+        "backend": entry.backend,
+        "rung": entry.rung,
+        "merged": entry.merged,
+        "runs": entry.runs,
+        "completed": entry.completed,
+        "rate": _round(entry.completed / entry.runs),
+        "cost_usd": _round(entry.usd),
     }
 
 

@@ -39,16 +39,16 @@ def chosen(
 
 
 def _find_access(backend: str | None, environment: Mapping[str, str], person: Person) -> tuple[str, Mapping[str, str]]:
-    known = cli_backends()
-    for name in known if backend is None else (backend,):
-        if known[name].needs_model and backend is None:
+    specs = cli_backends()
+    for name in specs if backend is None else (backend,):
+        if specs[name].needs_model and backend is None:
             continue  # nobody has said which model of which server
         with suppress(MissingCredentials):
-            endpoint = known[name].endpoint(environment)
+            endpoint = specs[name].endpoint(environment)
             show(f"{name}: there is {'a login' if endpoint.login else 'a key'} for it.")
             return name, environment
-    if backend is not None and not known[backend].beginnings:
-        raise NotReady(f"Nothing can be coded: set {known[backend].keys[0]} and {known[backend].url}, and start again.")
+    if backend is not None and not specs[backend].beginnings:
+        raise NotReady(f"Nothing can be coded: set {specs[backend].keys[0]} and {specs[backend].url}, and start again.")
     show(how_to())
     if isinstance(person, Nobody):
         raise NotReady(_fault_of_key("", backend))

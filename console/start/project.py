@@ -38,20 +38,20 @@ class Tried:
 
 def tried(draft: Draft, environment: Mapping[str, str], person: Person) -> Draft:
     """The draft with commands by which the tests of the base run here; raises what `refusal` makes of a failure."""
-    seen = _test_base(draft, environment)
-    if not healthy(seen.findings) and not draft.known and not draft.choices.setup_command and seen.suggested:
-        show(f"They do not run as they are. With the set-up `{seen.suggested}` ...")
-        draft = draft.choosing(setup_command=seen.suggested)
-        seen = _test_base(draft, environment)
-    if not healthy(seen.findings) and not draft.known and _asking_helps(seen.findings):
-        show(_findings_text(seen.findings))
+    result = _test_base(draft, environment)
+    if not healthy(result.findings) and not draft.known and not draft.choices.setup_command and result.suggested:
+        show(f"They do not run as they are. With the set-up `{result.suggested}` ...")
+        draft = draft.choosing(setup_command=result.suggested)
+        result = _test_base(draft, environment)
+    if not healthy(result.findings) and not draft.known and _asking_helps(result.findings):
+        show(_findings_text(result.findings))
         answer = ask(person, QUESTION, lambda text: "" if text else "Without tests nothing can be implemented.")
         setup, _, command = answer.rpartition(_AND)
         draft = draft.choosing(test_command=command.strip(), setup_command=setup.strip() or draft.choices.setup_command)
-        seen = _test_base(draft, environment)
-    if not healthy(seen.findings):
-        raise refusal(list(seen.findings))
-    show(_findings_text(seen.findings))
+        result = _test_base(draft, environment)
+    if not healthy(result.findings):
+        raise refusal(list(result.findings))
+    show(_findings_text(result.findings))
     return draft
 
 

@@ -58,10 +58,10 @@ def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> t
     if not draft.known and draft.before is None and place.is_file():
         draft = draft.choosing(token_file=place)
         settings = draft.settings(environment)
-    known, where = _existing_token(settings, environment)
-    if known is not None:
+    with_token, origin = _existing_token(settings, environment)
+    if with_token is not None:
         try:
-            return draft, known, _check_token(draft.machine(known, quick=True), where)
+            return draft, with_token, _check_token(draft.machine(with_token, quick=True), origin)
         except NotReady as error:
             if settings.github.token_file != place:
                 raise
@@ -71,13 +71,13 @@ def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> t
         raise NotReady(f"Without a token nothing can be done: set {settings.github.token_env}, and start again.")
     for _ in range(2):
         token = ask(person, "Paste the token (it is not shown)", _fault_of_token, secret=True, otherwise=NotReady)
-        known = {**environment, settings.github.token_env: token, TOKEN_ORIGIN: PASTED}
+        with_token = {**environment, settings.github.token_env: token, TOKEN_ORIGIN: PASTED}
         try:
-            me = _check_token(draft.machine(known, quick=True), "the token that you pasted")
+            me = _check_token(draft.machine(with_token, quick=True), "the token that you pasted")
         except NotReady as error:
             show(str(error))
             continue
-        return _keep_token(draft, place, token), known, me
+        return _keep_token(draft, place, token), with_token, me
     raise NotReady("GitHub does not let this token in. Make another one, and start again.")
 
 
@@ -128,13 +128,13 @@ def _keep_token(draft: Draft, place: Path, token: str) -> Draft:
     return draft.choosing(token_file=place)
 
 
-def _check_token(machine: Machine, where: str, role: Role | None = None) -> Account:
+def _check_token(machine: Machine, origin: str, role: Role | None = None) -> Account:
     """Return the token's account; raises `NotReady` naming what it lacks, `Transient` where GitHub does not answer."""
     roles = AGENTS if role is None else frozenset({role})
     found, me = anyio.run(_examine_token, machine, roles)
     if not healthy(found) or me is None:
         raise Transient(failures(found)) if only_passing(found) else NotReady(failures(found))
-    show(f"{me.login}, by {where}: may do all that {'the agents need' if role is None else f'a {role} needs'}.")
+    show(f"{me.login}, by {origin}: may do all that {'the agents need' if role is None else f'a {role} needs'}.")
     return me
 
 
@@ -164,8 +164,8 @@ def reviewer(draft: Draft, environment: Mapping[str, str], person: Person, write
     settings = draft.settings(environment)
     given = draft.choices.reviewer_token_file
     if account.reviews_alone(settings):
-        where = str(settings.github.reviewer_token_file or "an App")
-        me = _check_token(draft.machine(environment, quick=True), where, Role.REVIEWER)
+        origin = str(settings.github.reviewer_token_file or "an App")
+        me = _check_token(draft.machine(environment, quick=True), origin, Role.REVIEWER)
         if me.id == writer.id:
             raise NotReady(f"The reviewer's token belongs to {me.login} as well: it has to be another account's.")
         return draft

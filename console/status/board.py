@@ -29,39 +29,39 @@ _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
 """Stages of the worker's fence in which the pull request belongs to the worker."""
 
 
-def rows(seen: RepositorySnapshot, settings: BoardSettings) -> tuple[ItemRow, ...]:
+def rows(snapshot: RepositorySnapshot, settings: BoardSettings) -> tuple[ItemRow, ...]:
     """One row for each open item that the engine has to do with, what waits for a person first.
 
     Then stories, specifications and pull requests, each by number.
     """
-    fold = _Fold(seen, settings)
-    found = [row for issue in seen.issues if (row := fold.row(issue)) is not None]
+    fold = _Fold(snapshot, settings)
+    found = [row for issue in snapshot.issues if (row := fold.row(issue)) is not None]
     return tuple(sorted(found, key=lambda row: (not row.needs_a_person, _ORDER.index(row.track), row.number)))
 
 
-def heads(seen: RepositorySnapshot, settings: BoardSettings) -> tuple[str, ...]:
+def heads(snapshot: RepositorySnapshot, settings: BoardSettings) -> tuple[str, ...]:
     """The commits of open pull requests for whose checks the board asks: those that their fences name."""
-    fold = _Fold(seen, settings)
-    fences = (fold.fence_of(issue)[1] for issue in seen.issues if issue.is_pull_request)
+    fold = _Fold(snapshot, settings)
+    fences = (fold.fence_of(issue)[1] for issue in snapshot.issues if issue.is_pull_request)
     named = (fence for fence in fences if fence is not None and fence.stage not in TERMINAL)
     return tuple(dict.fromkeys(fence.work_head for fence in named if fence.work_head))
 
 
-def claimed(seen: RepositorySnapshot, settings: BoardSettings) -> tuple[int, ...]:
+def claimed(snapshot: RepositorySnapshot, settings: BoardSettings) -> tuple[int, ...]:
     """Return the ids of the ACK comments of open items whose fences are not final: their agents may hold them."""
-    fold = _Fold(seen, settings)
-    fences = (fold.fence_of(issue)[1] for issue in seen.issues)
+    fold = _Fold(snapshot, settings)
+    fences = (fold.fence_of(issue)[1] for issue in snapshot.issues)
     return tuple(sorted({f.ack_id for f in fences if f is not None and f.ack_id and f.stage not in TERMINAL | HALTED}))
 
 
 class _Fold:
     """One look at one repository."""
 
-    def __init__(self, seen: RepositorySnapshot, settings: BoardSettings) -> None:
-        self._seen = seen
+    def __init__(self, snapshot: RepositorySnapshot, settings: BoardSettings) -> None:
+        self._seen = snapshot
         self._settings = settings
-        self._open = {issue.number: issue for issue in seen.issues}
-        workers = (fence for key, fence in seen.fences.items() if key.kind is Role.WORKER and fence.pr)
+        self._open = {issue.number: issue for issue in snapshot.issues}
+        workers = (fence for key, fence in snapshot.fences.items() if key.kind is Role.WORKER and fence.pr)
         self._of_pull: Mapping[int, Fence] = {fence.pr: fence for fence in workers}
 
     def row(self, issue: Issue) -> ItemRow | None:

@@ -15,7 +15,7 @@ from console.status.row import Board, ItemRow, Merged
 VERSION = 1
 
 
-def document(boards: Iterable[Board], seen: Machine | None = None) -> str:
+def document(boards: Iterable[Board], this_machine: Machine | None = None) -> str:
     """One line of JSON with every board, and what was seen to run on this machine."""
     repositories = [
         {
@@ -30,7 +30,7 @@ def document(boards: Iterable[Board], seen: Machine | None = None) -> str:
         }
         for board in boards
     ]
-    here = machine.document(seen or Machine())
+    here = machine.document(this_machine or Machine())
     return json.dumps({"version": VERSION, "repositories": repositories, "machine": here})
 
 

@@ -34,22 +34,23 @@ class Looking:
         self._timeout = timedelta(seconds=timeout)
         self._limits, self._titled = limits, titled
         self._titles: dict[int, str] = {}
-        one = visit.configured
-        labels, barring = one.labels, one.merge_blocking_labels
-        own = None if one.take_assigned_issues else tuple(filter(None, (visit.hub.account.login, one.assign)))
+        configured = visit.configured
+        labels, barring = configured.labels, configured.merge_blocking_labels
+        login = visit.hub.account.login
+        logins = None if configured.take_assigned_issues else tuple(filter(None, (login, configured.assign)))
         self._terms = BoardSettings(
             visit.hub.names,
-            one.merge,
-            one.max_attempts,
+            configured.merge,
+            configured.max_attempts,
             labels.include,
             labels.exclude,
             barring,
-            own,
+            logins,
             self._timeout,
-            at_terminal=one.approval == "terminal",
+            at_terminal=configured.approval == "terminal",
         )
-        if one.start.assigned:
-            self._terms = replace(self._terms, invited=visit.hub.account.login)
+        if configured.start.assigned:
+            self._terms = replace(self._terms, invited=login)
         self._issues: tuple[Issue, ...] = ()
 
     @property
@@ -66,17 +67,17 @@ class Looking:
         refs = await self._visit.mirror.refresh_all(f"{FENCE_NAMESPACE}/")
         issues = await self._open_items()
         at = self._visit.server_time()
-        seen = RepositorySnapshot(at, issues, fences.newest(refs))
+        snapshot = RepositorySnapshot(at, issues, fences.newest(refs))
         books = await self._books(at) if REF in refs else None
-        seen = replace(seen, usd=None if books is None else lately.by_item(books))
-        seen = await self._with_comments(seen)
+        snapshot = replace(snapshot, usd=None if books is None else lately.by_item(books))
+        snapshot = await self._with_comments(snapshot)
         checks = self._visit.hub.checks
-        seen = replace(seen, ci={sha: fold(await checks.of(sha)) for sha in heads(seen, self._terms)})
+        snapshot = replace(snapshot, ci={sha: fold(await checks.of(sha)) for sha in heads(snapshot, self._terms)})
         return Board(
             self.repository,
             at,
-            rows(seen, self._terms),
-            merged=await self._merged_items(seen),
+            rows(snapshot, self._terms),
+            merged=await self._merged_items(snapshot),
             spent=None if books is None else lately.spent(books, self._limits, at),
         )
 
@@ -94,29 +95,29 @@ class Looking:
         self._issues = tuple(found.values())
         return self._issues
 
-    async def _with_comments(self, seen: RepositorySnapshot) -> RepositorySnapshot:
+    async def _with_comments(self, snapshot: RepositorySnapshot) -> RepositorySnapshot:
         """Add the ACKs that fences name. A live one was edited within the timeout, so it is among the newest."""
-        wanted = claimed(seen, self._terms)
+        wanted = claimed(snapshot, self._terms)
         if not wanted:
-            return seen
+            return snapshot
         newest = await self._visit.hub.comments.newest()
         found = {comment.id: comment for comment in newest if comment.id in wanted}
-        oldest = min((comment.updated_at for comment in newest), default=seen.at)
-        if len(newest) >= COMMENTS and seen.at - oldest < self._timeout:
+        oldest = min((comment.updated_at for comment in newest), default=snapshot.at)
+        if len(newest) >= COMMENTS and snapshot.at - oldest < self._timeout:
             for id in wanted:
                 one = None if id in found else await self._visit.hub.comments.comment(id)
                 found |= {} if one is None else {id: one}
-        return replace(seen, acks=found, comments=newest)
+        return replace(snapshot, acks=found, comments=newest)
 
     async def _books(self, at: datetime) -> Books:
         entries = await accounts.entries(self._visit.mirror, whole=False)
         return ledger_lines.books(entries, at, self._limits.unknown_run)
 
-    async def _merged_items(self, seen: RepositorySnapshot) -> tuple[Merged, ...]:
+    async def _merged_items(self, snapshot: RepositorySnapshot) -> tuple[Merged, ...]:
         """Return the items merged in the last day; titles of issues that are gone are left empty."""
-        found = lately.merged(seen.fences, seen.at, {})
+        found = lately.merged(snapshot.fences, snapshot.at, {})
         wanted = {one.number for one in found}
-        listed = {issue.number: issue.title for issue in seen.issues}
+        listed = {issue.number: issue.title for issue in snapshot.issues}
         self._titles = {
             number: title for number, title in (self._titles | listed).items() if number in wanted | listed.keys()
         }
@@ -126,4 +127,4 @@ class Looking:
                 self._titles[number] = (await self._visit.hub.issues.issue(number)).title
             except Gone:
                 self._titles[number] = ""
-        return lately.merged(seen.fences, seen.at, self._titles)
+        return lately.merged(snapshot.fences, snapshot.at, self._titles)

@@ -106,14 +106,14 @@ class Scene:
 async def _complete(task_id: str, order: TaskRequest, origin: Origin | None, scene: Scene) -> Ready:
     """The rest of what old and new tasks need: the configuration, this machine, GitHub."""
     settings = await _settings(order, scene.checkout, scene.environment, scene.found)
-    pull_settings, known = None, scene.environment
+    pull_settings, pull_environment = None, scene.environment
     if settings is not None and origin is not None:
-        pull_settings, known = await _check_origin(settings, origin, order, scene.environment, scene.found)
+        pull_settings, pull_environment = await _check_origin(settings, origin, order, scene.environment, scene.found)
     scene.found.check()
     if settings is None:
         raise AssertionError("settings that cannot be read are an error")
     settings, said = await run_settings.chosen(settings, scene.environment)
-    return Ready(task_id, order, settings, pull_settings, known, (*scene.found.warnings, *said))
+    return Ready(task_id, order, settings, pull_settings, pull_environment, (*scene.found.warnings, *said))
 
 
 def _order(options: TddOptions, title: str, text: str, config: Path | None) -> TaskRequest:
@@ -182,18 +182,18 @@ def _check_program(
     settings: Settings, checkout: Checkout | None, environment: Mapping[str, str], found: Findings
 ) -> None:
     """The program of the test command, as far as no set-up brings one along: looked for before anything is paid."""
-    own = settings.repositories[0]
-    command = own.test_command
+    project = settings.repositories[0]
+    command = project.test_command
     if command is None and checkout is not None and any((checkout.top / name).is_file() for name in _OF_PYTHON):
         command = pytest_runner.DEFAULT_COMMAND
     program = ""
-    for key, words in (("setup_command", own.setup_command), ("test_command", None if own.suites else command)):
+    for key, words in (("setup_command", project.setup_command), ("test_command", None if project.suites else command)):
         try:
             program = "" if words is None else command_line.split(words, key=key)[0]
         except Misconfigured as error:
             found.caught(error)
             return
-    if not program or own.setup_command is not None:
+    if not program or project.setup_command is not None:
         return
     if "/" not in program and shutil.which(program, path=child_environment(environment)["PATH"]) is None:
         found.wrong(
@@ -230,9 +230,9 @@ async def _check_origin(
 ) -> tuple[Settings | None, Mapping[str, str]]:
     """The settings for origin, and the environment with its token; GitHub is asked."""
     try:
-        own = run_settings.for_origin(settings, origin.name, api_of(origin, settings.github.api_url))
-        known = await anyio.to_thread.run_sync(completed, own, environment)
-        async with upstream(own, known) as there:
+        origin_settings = run_settings.for_origin(settings, origin.name, api_of(origin, settings.github.api_url))
+        with_token = await anyio.to_thread.run_sync(completed, origin_settings, environment)
+        async with upstream(origin_settings, with_token) as there:
             tip = await there.admitted(order.base)
     except EngineError as error:
         hint = " Without a pull request nothing of this is needed: --local."
@@ -242,7 +242,7 @@ async def _check_origin(
         found.warnings.append(
             f"'{order.base}' is at {order.commit[:12]} here and at {tip[:12]} on origin: the pull request shows both."
         )
-    return own, known
+    return origin_settings, with_token
 
 
 _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>[^@/:\s]+):(?!//)(?P<path>.+)")

@@ -42,20 +42,20 @@ def configured(order: TaskRequest, environment: Mapping[str, str]) -> Settings:
     named = Path(order.config) if order.config else None
     file = source(named, environment=environment)
     settings = load(named, repository=None if file else order.name, environment=environment)
-    known = [one for one in settings.repositories if one.name.casefold() == order.name.casefold()]
+    known = [repository for repository in settings.repositories if repository.name.casefold() == order.name.casefold()]
     if not known and len(settings.repositories) == 1:
         known = list(settings.repositories)
-    one = known[0] if known else RepositorySettings(name=order.name)
+    repository = known[0] if known else RepositorySettings(name=order.name)
     options = {
         "llm_backend": order.llm,
         "test_command": order.test_command,
         "setup_command": order.setup_command,
     }
-    one = one.model_copy(update={key: value for key, value in options.items() if value is not None})
+    repository = repository.model_copy(update={key: value for key, value in options.items() if value is not None})
     if order.test_command is not None:
-        one = one.model_copy(update={"suites": ()})  # the command that was asked for is the only one
+        repository = repository.model_copy(update={"suites": ()})  # the command that was asked for is the only one
     sandbox = {} if order.sandbox is None else {"sandbox": order.sandbox}
-    return settings.model_copy(update={"repositories": (one,), **sandbox})
+    return settings.model_copy(update={"repositories": (repository,), **sandbox})
 
 
 def programs(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
@@ -106,9 +106,9 @@ def on_own_github(
     )
 
 
-def _among_themselves(own: RepositorySettings, order: TaskRequest) -> RepositorySettings:
+def _among_themselves(repository: RepositorySettings, order: TaskRequest) -> RepositorySettings:
     """Return the project's own settings, without those about people, CI and merging."""
-    return own.model_copy(
+    return repository.model_copy(
         update={
             "name": order.name,
             "base_branch": None,
@@ -118,14 +118,14 @@ def _among_themselves(own: RepositorySettings, order: TaskRequest) -> Repository
             "reviewers": (),
             "assign": None,
             "merge": "never",
-            "refactor": "auto" if own.refactor == "approve" else own.refactor,
+            "refactor": "auto" if repository.refactor == "approve" else repository.refactor,
             "ci": CISettings(none_is_green=True, timeout=2),
             "titles": TitleSettings(),
-            "review": own.review.model_copy(update={"max_rounds": order.max_reviews}),
+            "review": repository.review.model_copy(update={"max_rounds": order.max_reviews}),
             "feedback": FeedbackSettings(),
             "start": StartSettings(),
             "ceilings": CeilingSettings(),
-            "own_rules": own.own_rules and order.test_command is None and order.setup_command is None,
+            "own_rules": repository.own_rules and order.test_command is None and order.setup_command is None,
         }
     )
 

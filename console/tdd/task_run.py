@@ -140,7 +140,7 @@ class TaskRun:
 
     async def _watch(self, place: TaskPlace, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> TaskOutcome:
         clock, trail, waits = RealClock(), EventReader(place.place), ""
-        quiet_since, seen = clock.boot(), await trail.news()
+        quiet_since, events = clock.boot(), await trail.news()
         while True:
             if (found := await ended(repository)) is not None:
                 self.progress.follow(await trail.news())
@@ -154,10 +154,10 @@ class TaskRun:
                 self.progress.tell(said if said != waits else "")
                 waits = said
             if news := await trail.news():
-                seen += news
+                events += news
                 self.progress.follow(news)
-                self.records.write(replace(place.task, spent=self._sum(place.task, seen, [])))
-            self.progress.show(self._sum(place.task, seen, []))
+                self.records.write(replace(place.task, spent=self._sum(place.task, events, [])))
+            self.progress.show(self._sum(place.task, events, []))
             await clock.sleep(LOOK_SECONDS)
 
     def _sum(self, task: Task, events: list[Event], booked: list[Entry]) -> TaskCost:

@@ -122,7 +122,7 @@ class _Visit:
         )
         return Material(subject, claim, ask, history, mirror, space, found, remarks)
 
-    async def _unclaimed_pull(self, pull: PullRequest, subject: str, why: str, place: Path) -> Material | Report:
+    async def _unclaimed_pull(self, pull: PullRequest, subject: str, reason: str, place: Path) -> Material | Report:
         """A pull request of which the engine claims nothing: it is judged by its own difference."""
         mirror = mirror_of(self._process, self._me.answers, self._name)
         mirror, space = await cloned(mirror.git, mirror.url, place)
@@ -134,7 +134,7 @@ class _Visit:
         issue = links.issue_of(pull)
         body = (await Issues(self._me.github, self._name).issue(issue)).body if issue else pull.body
         ask = Ask(base, pull.head_sha, specification=read(body))
-        return Material(subject, None, ask, History(), mirror, space, (), (f"no claim: {why}",))
+        return Material(subject, None, ask, History(), mirror, space, (), (f"no claim: {reason}",))
 
     async def _keys(self) -> Keyring:
         repository = await People(self._me.github, self._name).repository()

@@ -53,13 +53,13 @@ class AnswerCall:
         self._coder = coder
         self._limits = lowered(limits, most(CALL_SECONDS))
 
-    async def answer(self, question: Comment, known: Background) -> str:
+    async def answer(self, question: Comment, background: Background) -> str:
         """Return Markdown, as the backend wrote it. Raises `AnswerHidden`, `RunFailed`, `RunEnded`."""
-        told = _variables(question, known)
+        told = _variables(question, background)
         request = Request(
             call=CoderCall.ANSWER,
-            item=f"#{known.thread.number}",
-            title=known.thread.title,
+            item=f"#{background.thread.number}",
+            title=background.thread.title,
             role=ROLE,
             prompt="",
             schema=Answer.model_json_schema(),
@@ -74,16 +74,16 @@ class AnswerCall:
         )
 
 
-def _variables(question: Comment, known: Background) -> dict[str, str | Untrusted]:
-    thread = known.thread
+def _variables(question: Comment, background: Background) -> dict[str, str | Untrusted]:
+    thread = background.thread
     return {
-        "title": Untrusted(thread.title if known.shown else ""),
-        "issue": Untrusted(clean(thread.body)[:TEXT_CHARS] if known.shown else ""),
-        "discussion": Untrusted(known.discussion.text()),
-        "change": known.change[:CHANGE_CHARS],
-        "conventions": known.code.conventions,
-        "commits": known.code.commits,
-        "files": known.code.files,
+        "title": Untrusted(thread.title if background.shown else ""),
+        "issue": Untrusted(clean(thread.body)[:TEXT_CHARS] if background.shown else ""),
+        "discussion": Untrusted(background.discussion.text()),
+        "change": background.change[:CHANGE_CHARS],
+        "conventions": background.code.conventions,
+        "commits": background.code.commits,
+        "files": background.code.files,
         "question": Untrusted(clean(spoken_text(question.body))[:QUESTION_CHARS]),
     }
 

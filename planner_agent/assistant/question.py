@@ -48,11 +48,11 @@ def questions(
 
 def due(comment: int, entries: Sequence[Entry], now: datetime) -> Due:
     """Return the next step for a question, according to the register."""
-    known = [one for one in entries if one.comment == comment]
-    if any(one.state is State.OVER for one in known):
+    earlier = [one for one in entries if one.comment == comment]
+    if any(one.state is State.OVER for one in earlier):
         return Due.OVER
-    if not known:
+    if not earlier:
         return Due.ANSWER
-    if now - known[-1].at < LOST:
+    if now - earlier[-1].at < LOST:
         return Due.WAIT
-    return Due.GIVE_UP if len(known) >= TRIES else Due.ANSWER
+    return Due.GIVE_UP if len(earlier) >= TRIES else Due.ANSWER

@@ -227,19 +227,19 @@ class Opening:
             self._found = tip, await pending_tests(self._source, tip, self._wanted.globs, self._wanted.order)
         return self._found[1]
 
-    async def _open(self, one: Marked) -> int | None:
+    async def _open(self, marked: Marked) -> int | None:
         """Enter the test, then create its issue; return its number, None if another planner was first."""
         begun = self._writer.boot()
-        if not await self._register.append(self._entry(one.test)):
+        if not await self._register.append(self._entry(marked.test)):
             return None
-        permit = RegisterPermit(one.test, begun + SEND_SECONDS, self._writer.boot)
+        permit = RegisterPermit(marked.test, begun + SEND_SECONDS, self._writer.boot)
         ready = self._wanted.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to)
-        body = issue_text.body(one, self._found[0], self._writer.keys)
-        title, labels = issue_text.title(one, self._wanted.attempts), [ready, *self._wanted.labels]
+        body = issue_text.body(marked, self._found[0], self._writer.keys)
+        title, labels = issue_text.title(marked, self._wanted.attempts), [ready, *self._wanted.labels]
         number = (await self._issues.create(title, body, labels, permit)).number
         self._opened.add(number)
-        log.info("pending_test_opened", outcome="completed", issue=number, test=one.test)
-        await self._register.append(self._entry(one.test, number))  # else the next look finds it by its line
+        log.info("pending_test_opened", outcome="completed", issue=number, test=marked.test)
+        await self._register.append(self._entry(marked.test, number))  # else the next look finds it by its line
         return number
 
     def _entry(self, test: str, issue: int = 0) -> PendingTest:

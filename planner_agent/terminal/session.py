@@ -85,16 +85,16 @@ class Session:
         services = self._services
         heard = await services.listener.hear(story.number) if story.number else Conversation()
         said = await services.drafting.trusted_comments(heard, heard.revision + 1, begun_anew=False)
-        known = await services.drafting.known(story, said.discussion)
+        background = await services.drafting.known(story, said.discussion)
         self._console.show(views.story(story))
-        self._console.show(views.known(known))
+        self._console.show(views.known(background))
         posted = heard.current(heard.revision)
         fits = posted is not None and posted.story == body_sha256(story.title, story.body)
         plan = posted.plan if posted is not None and fits else None
         rounds = 0
         while True:
             if plan is None:
-                plan = await self._draft_plan(story, known, said.feedback, rounds)
+                plan = await self._draft_plan(story, background, said.feedback, rounds)
             self._console.show(views.plan(plan))
             answers = await self._answers(plan)
             if not answers:
@@ -105,12 +105,12 @@ class Session:
                 rounds + 1,
             )
 
-    async def _draft_plan(self, story: Issue, known: PlanningContext, feedback: str, rounds: int) -> Plan:
+    async def _draft_plan(self, story: Issue, background: PlanningContext, feedback: str, rounds: int) -> Plan:
         """Return a plan by the backend; after a failure the person says whether to try again."""
         while True:
             try:
                 with self._console.busy("Planning; this can take some minutes. Ctrl-C cancels, nothing is written."):
-                    return await self._services.drafting.planned(story, known, feedback, rounds)
+                    return await self._services.drafting.planned(story, background, feedback, rounds)
             except (Misconfigured, NotAllowed, Unauthorized):
                 raise
             except EngineError as error:
@@ -123,15 +123,15 @@ class Session:
     async def _answers(self, plan: Plan) -> str:
         """Put each new question; return those with an answer. One that stays open keeps its assumption."""
         given: list[str] = []
-        for number, one in enumerate(plan.questions, 1):
-            if one.question in self._put:
+        for number, question in enumerate(plan.questions, 1):
+            if question.question in self._put:
                 continue
-            self._put.add(one.question)
-            self._say(f"Question {number}: {one.question}")
-            otherwise = f" [Enter: {printable(one.assumption)}]" if one.assumption else " [Enter: leave it open]"
-            answer = (await self._console.ask(f"Answer{otherwise}:")).strip()
+            self._put.add(question.question)
+            self._say(f"Question {number}: {question.question}")
+            otherwise = printable(question.assumption) if question.assumption else "leave it open"
+            answer = (await self._console.ask(f"Answer [Enter: {otherwise}]:")).strip()
             if answer:
-                given.append(f"Question: {one.question}\nAnswer: {answer}")
+                given.append(f"Question: {question.question}\nAnswer: {answer}")
         return "\n\n".join(given)
 
     async def _ask_for_decision(self, plan: Plan) -> Plan | None:
@@ -236,14 +236,14 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[object] = set()
+        keys: set[object] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise yaml.constructor.ConstructorError(None, None, "a key has to be a word", key.start_mark)
-            if key.value in seen:
+            if key.value in keys:
                 problem = f"the key '{key.value}' stands twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.add(key.value)
+            keys.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 

@@ -89,16 +89,16 @@ def _specifications(planned: Plan) -> Iterator[Panel]:
         yield _panel(f"Specification {number} ({one.key})", one.title, Text("\n".join(_facts(one, waits))))
 
 
-def _facts(one: PlannedSpecification, waits: Iterable[str]) -> Iterator[str]:
-    yield one.goal
+def _facts(planned: PlannedSpecification, waits: Iterable[str]) -> Iterator[str]:
+    yield planned.goal
     yield ""
-    yield from (f"[ ] AC{number}: {criterion}" for number, criterion in enumerate(one.criteria, 1))
+    yield from (f"[ ] AC{number}: {criterion}" for number, criterion in enumerate(planned.criteria, 1))
     facts = {
-        "Kind": "" if one.kind is SpecificationKind.FEATURE else str(one.kind),
-        "Size": str(one.size or ""),
-        "Files": ", ".join(one.files),
-        "Tests that may change": ", ".join(one.may_change),
-        "Out of scope": "; ".join(one.out_of_scope),
+        "Kind": "" if planned.kind is SpecificationKind.FEATURE else str(planned.kind),
+        "Size": str(planned.size or ""),
+        "Files": ", ".join(planned.files),
+        "Tests that may change": ", ".join(planned.may_change),
+        "Out of scope": "; ".join(planned.out_of_scope),
     }
     rest = [f"{name}: {value}" for name, value in facts.items() if value] + list(waits)
     if rest:

@@ -87,27 +87,27 @@ class Answering:
         number = merge.pull_request.number
         if self._excused.get(number) == checks:
             return False
-        expected, known = await self._records.read(number)
-        if known is not None and known.over:
+        expected, record = await self._records.read(number)
+        if record is not None and record.over:
             return True
-        if known is not None and self._is_taken(expected, known):
+        if record is not None and self._is_taken(expected, record):
             return False
         red = triage(await failures(self._forge.checks, checks, EXCERPT_BYTES), again=True).of(*OURS)
         if not red:
             self._excused[number] = checks
             return False
-        return await self._open_answer(merge, red, expected, known)
+        return await self._open_answer(merge, red, expected, record)
 
-    def _is_taken(self, expected: str | None, known: Record) -> bool:
+    def _is_taken(self, expected: str | None, record: Record) -> bool:
         """Return whether another reviewer may be at work on it; False if this process began it and sent nothing."""
-        begun_here = self._unsent.get(known.pull_request) == expected
-        return not begun_here and self._writer.server_time() - known.at < LOST
+        begun_here = self._unsent.get(record.pull_request) == expected
+        return not begun_here and self._writer.server_time() - record.at < LOST
 
     async def _open_answer(
-        self, merge: MergeCommit, red: Sequence[Failure], expected: str | None, known: Record | None
+        self, merge: MergeCommit, red: Sequence[Failure], expected: str | None, earlier: Record | None
     ) -> bool:
         number, begun = merge.pull_request.number, self._writer.boot()
-        commit = await self._revert_commit(merge, red, known)
+        commit = await self._revert_commit(merge, red, earlier)
         if commit == "":
             return True  # somebody has taken it back already
         answer = Answer.REVERT if commit else Answer.ISSUE
@@ -117,7 +117,7 @@ class Answering:
             return False
         permit = RegisterPermit(f"after the merge of #{number}", begun + SEND_SECONDS, self._writer.boot)
         try:
-            done = await self._open_item(merge, red, moved[1], known, permit)
+            done = await self._open_item(merge, red, moved[1], earlier, permit)
             await self._post_comment(merge, red, done)
         except UnknownOutcome:
             raise
@@ -128,15 +128,15 @@ class Answering:
         log.info("merge_answered", outcome="completed", pr=number, answer=str(done.answer), number=done.number)
         return True
 
-    async def _revert_commit(self, merge: MergeCommit, red: Sequence[Failure], known: Record | None) -> str | None:
+    async def _revert_commit(self, merge: MergeCommit, red: Sequence[Failure], earlier: Record | None) -> str | None:
         """Return the commit of a revert; empty if the merge was reverted already, None if an issue is opened instead.
 
         An issue is opened by configuration, or where a revert is not possible.
         """
-        if not self._writer.reverts or (known is not None and known.answer is Answer.ISSUE):
+        if not self._writer.reverts or (earlier is not None and earlier.answer is Answer.ISSUE):
             return None
         there = await self._mirror.refresh(_ref(merge))
-        if known is not None and there is not None:
+        if earlier is not None and there is not None:
             return there  # pushed together with the record
         if there is not None:
             return None  # somebody else's branch
@@ -159,7 +159,7 @@ class Answering:
         return None if moved is None else (moved, record)
 
     async def _open_item(
-        self, merge: MergeCommit, red: Sequence[Failure], record: Record, known: Record | None, permit: WritePermit
+        self, merge: MergeCommit, red: Sequence[Failure], record: Record, earlier: Record | None, permit: WritePermit
     ) -> Record:
         """Open the answer, or find it if it was opened before; return the finished record."""
         if record.answer is Answer.REVERT:
@@ -169,7 +169,7 @@ class Answering:
                 raise NotShown(revert_branch(record.pull_request), SEND_SECONDS) from error
             except Blocked as error:
                 log.warning("revert_refused", outcome="skipped", pr=record.pull_request, error=str(error))
-        number = await self._find_issue(merge, known or record) or await self._open_issue(merge, red, permit)
+        number = await self._find_issue(merge, earlier or record) or await self._open_issue(merge, red, permit)
         return replace(record, answer=Answer.ISSUE, over=True, number=number)
 
     async def _open_revert(self, merge: MergeCommit, red: Sequence[Failure], permit: WritePermit) -> int:

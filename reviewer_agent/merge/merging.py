@@ -55,81 +55,83 @@ class Merging:
         self._observer = observer
         self._policy = policy
 
-    async def merge(self, held: Held, seen: Snapshot) -> Step:
+    async def merge(self, held: Held, snapshot: Snapshot) -> Step:
         """Merge, or give the turn back. A refusal by GitHub ends nothing: see `_handle_refusal`."""
         try:
-            return await self._merge_in_turn(held, seen)
+            return await self._merge_in_turn(held, snapshot)
         except UnknownOutcome:
-            self._forge.turns.keep(seen.pull_request.number)  # it may be merged: nobody else's turn yet
+            self._forge.turns.keep(snapshot.pull_request.number)  # it may be merged: nobody else's turn yet
             raise
         except (Refused, NotAllowed) as refused:
-            return await self._handle_refusal(held, seen, refused)
+            return await self._handle_refusal(held, snapshot, refused)
         finally:
-            await self._forge.turns.give_back(held, seen.pull_request.number)
+            await self._forge.turns.give_back(held, snapshot.pull_request.number)
 
-    async def enqueue(self, held: Held, seen: Snapshot) -> Step:
+    async def enqueue(self, held: Held, snapshot: Snapshot) -> Step:
         """Have GitHub's own merge queue merge exactly the commit that was judged, if a second look shows the same."""
         one_look.renew()
         again = await self._observer.look(held.fence)
-        if not self._is_same(held, seen, again, Action.ENQUEUE):
+        if not self._is_same(held, snapshot, again, Action.ENQUEUE):
             return None
         entry = QueueEntry.of(held.fence)
-        if entry.head == held.fence.work_head and not seen.called_back and seen.outside is None:
-            place = await self._forge.queue.look(seen.pull_request.node_id, held)
+        if entry.head == held.fence.work_head and not snapshot.called_back and snapshot.outside is None:
+            place = await self._forge.queue.look(snapshot.pull_request.node_id, held)
             if place.holds:
-                return await self._handover.queued(held, seen, entry)
-            return await self._handle_exit(held, seen, entry, place.queue_exit)
-        return await self._enter_queue(held, seen, entry)
+                return await self._handover.queued(held, snapshot, entry)
+            return await self._handle_exit(held, snapshot, entry, place.queue_exit)
+        return await self._enter_queue(held, snapshot, entry)
 
-    async def _enter_queue(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Step:
-        head, times = held.fence.work_head, 1 if seen.called_back else entry.times + 1
+    async def _enter_queue(self, held: Held, snapshot: Snapshot, entry: QueueEntry) -> Step:
+        head, times = held.fence.work_head, 1 if snapshot.called_back else entry.times + 1
         try:
-            await self._forge.queue.enter(seen.pull_request.node_id, head, held)
+            await self._forge.queue.enter(snapshot.pull_request.node_id, head, held)
         except (Refused, NotAllowed) as refused:
-            return await self._handle_refusal(held, seen, refused)
+            return await self._handle_refusal(held, snapshot, refused)
         log.info("enqueued", outcome="completed", sha=head, times=times)
-        return await self._handover.queued(held, seen, QueueEntry(head, times, seen.base_tip))
+        return await self._handover.queued(held, snapshot, QueueEntry(head, times, snapshot.base_tip))
 
-    async def _handle_refusal(self, held: Held, seen: Snapshot, refused: Blocked) -> Step:
+    async def _handle_refusal(self, held: Held, snapshot: Snapshot, refused: Blocked) -> Step:
         """Give it back to have its base merged in if that is the reason, else wait. Raises `Transient`."""
         one_look.renew()
         log.warning("merge_refused", outcome="retrying", error=str(refused))
-        now = await self._forge.pulls.pull_request(seen.pull_request.number)
+        now = await self._forge.pulls.pull_request(snapshot.pull_request.number)
         of_base = now.out_of_step or (isinstance(refused, Refused) and refused.says(*_OF_BASE))
-        if of_base and not seen.sent_to_base and await self._observer.is_repairable(now):
-            return await self._handover.send_to_base(held, seen)
+        if of_base and not snapshot.sent_to_base and await self._observer.is_repairable(now):
+            return await self._handover.send_to_base(held, snapshot)
         reason = refused.message if isinstance(refused, Refused) else str(refused)
-        return await self._handover.refused(held, seen, reason)
+        return await self._handover.refused(held, snapshot, reason)
 
-    async def _handle_exit(self, held: Held, seen: Snapshot, entry: QueueEntry, queue_exit: QueueExit | None) -> Step:
+    async def _handle_exit(
+        self, held: Held, snapshot: Snapshot, entry: QueueEntry, queue_exit: QueueExit | None
+    ) -> Step:
         """Handle a pull request that left the queue: remove the obstacle, or hand it to a person with the reason."""
-        repairable = not seen.sent_to_base and await self._observer.is_repairable(seen.pull_request)
-        action = following(cause(queue_exit), entry, seen.base_tip, repairable=repairable)
+        repairable = not snapshot.sent_to_base and await self._observer.is_repairable(snapshot.pull_request)
+        action = following(cause(queue_exit), entry, snapshot.base_tip, repairable=repairable)
         log.info("left_queue", outcome="retrying", next=str(action), reason=queue_exit.reason if queue_exit else "")
         if action is Next.TO_BASE:
-            return await self._handover.send_to_base(held, seen)
+            return await self._handover.send_to_base(held, snapshot)
         if action is Next.ENTER:
-            return await self._enter_queue(held, seen, entry)
+            return await self._enter_queue(held, snapshot, entry)
         outside = Outside.seen(held.fence, queue_exit, held=action is Next.HOLD, now=held.server_now())
         if action is Next.LATER:
-            return await self._handover.unqueued(held, seen, outside)
+            return await self._handover.unqueued(held, snapshot, outside)
         await self._handover.hold_out(held, outside)
         return None  # the next look sees it and says so
 
-    async def _merge_in_turn(self, held: Held, seen: Snapshot) -> Step:
+    async def _merge_in_turn(self, held: Held, snapshot: Snapshot) -> Step:
         """Merge exactly the commit that was judged, when its turn has come and a second look shows the same.
 
         The second look is conditional: what has not changed since the first is not charged. Raises `HeadMoved`, or
         `Blocked` with GitHub's sentence.
         """
-        pull_request, begun = seen.pull_request, held.port.boot()
+        pull_request, begun = snapshot.pull_request, held.port.boot()
         base = pull_request.base_branch
-        turn = MergeTurn(pull_request.number, base, seen.base_tip, seen.base_checks, held.server_now())
+        turn = MergeTurn(pull_request.number, base, snapshot.base_tip, snapshot.base_checks, held.server_now())
         if not await self._forge.turns.take(held, turn):
             return Rest("merge")
         one_look.renew()  # the base that counts is the one that is read after the turn was taken
         again = await self._observer.look(held.fence)
-        fits = self._is_same(held, seen, again)
+        fits = self._is_same(held, snapshot, again)
         # Labels, flags, head and base were read first: they are compared once more at the very end.
         if not fits or not await self._is_unchanged(again.pull_request):
             log.info("merge_put_off", outcome="retrying")
@@ -150,13 +152,13 @@ class Merging:
         facts = ("open", "head_sha", "base_branch", "labels")
         return all(getattr(now, fact) == getattr(seen, fact) for fact in facts)
 
-    def _is_same(self, held: Held, seen: Snapshot, again: Snapshot, action: Action = Action.MERGE) -> bool:
+    def _is_same(self, held: Held, snapshot: Snapshot, again: Snapshot, action: Action = Action.MERGE) -> bool:
         pull_request = again.pull_request
         if stop_request(pull_request, held.fence, self._policy.names) or excluded(
             pull_request.labels, self._policy.exclude
         ):
             return False
-        unmoved = again.base_tip == seen.base_tip and pull_request.base_branch == seen.pull_request.base_branch
+        unmoved = again.base_tip == snapshot.base_tip and pull_request.base_branch == snapshot.pull_request.base_branch
         return unmoved and decide(again, now=held.server_now()) is action
 
     async def finish(self, held: Held, pull_request: PullRequest, by: str = "") -> Ended:

@@ -19,7 +19,7 @@ from runtime.building.budget import money
 from runtime.building.confinement import confinement
 from runtime.building.excluded_items import ExcludedItems
 from runtime.building.github_adapters import Hub, hub, observed_hub
-from runtime.building.identity import claimant_of
+from runtime.building.identity import claimant_of, git_identity
 from runtime.building.process import Process
 from runtime.building.sign_in import Identities, SignedIn, git_server
 from runtime.building.telemetry import ProcessTelemetry, queue
@@ -211,19 +211,20 @@ async def _parts(
     readers: ObjectReaders,
 ) -> Parts:
     event_recorder = process.telemetry.tells(configured.name, me.github)
-    seen = observed_hub(await hub(process.role, me, configured), me.github, event_recorder)
+    adapters = observed_hub(await hub(process.role, me, configured), me.github, event_recorder)
     mirror = mirror_of(process, me.answers, configured.name, readers)
     await mirror.ensure()
-    identity = Identity(seen.account.login, f"{seen.account.id}+{seen.account.login}@users.noreply.github.com")
+    identity = git_identity(adapters.account)
     fences = Fences(mirror, identity)
     spending = money(process, configured, fences, mirror, lambda: me.github.server_time)
-    claimant = claimant_of(process, seen, spending.budget_check)
+    claimant = claimant_of(process, adapters, spending.budget_check)
     board = claimant.accounts, claimant.keys, spending.credit
-    strangers = UntrustedComments(seen.people, claimant.accounts)
-    status = ObservedStatus(seen.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
-    roll = ActiveAgents(fences, seen.account.id, lambda: me.github.server_time, _listener(process, me, configured.name))
+    strangers = UntrustedComments(adapters.people, claimant.accounts)
+    status = ObservedStatus(adapters.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
+    listener = _listener(process, me, configured.name)
+    roll = ActiveAgents(fences, adapters.account.id, lambda: me.github.server_time, listener)
     return Parts(
-        **vars(seen),
+        **vars(adapters),
         settings=process.settings,
         configured=configured,
         role=process.role,
@@ -237,11 +238,11 @@ async def _parts(
         server_time=lambda: me.github.server_time,
         port=ObservedPort(
             Gateway(
-                seen.comments,
+                adapters.comments,
                 fences,
                 process.clock,
                 lambda: me.github.server_time,
-                seen.issues.name,
+                adapters.issues.name,
                 lambda: me.github.sure_of_time,
             ),
             event_recorder,
@@ -256,7 +257,7 @@ async def _parts(
         spent=spending.spent,
         roles=process.roles,
         choices=process.choices[configured.name],
-        account_work=process.work.setdefault(seen.account.id, AccountWork(process.clock.boot)),
+        account_work=process.work.setdefault(adapters.account.id, AccountWork(process.clock.boot)),
     )
 
 

@@ -12,8 +12,10 @@ import structlog
 from config.state import AgentIdentity
 from runtime.building.sign_in import pace_of, siblings_of
 from runtime.building.start_message import beginning
+from shared.git.command import Identity
 from shared.lock.breaker import Breaker
 from shared.lock.claimant import BudgetCheck, Claimant, LockTimes
+from shared.models import Account
 from shared.text.comment_signatures import Key, Keyring
 
 if TYPE_CHECKING:
@@ -45,21 +47,26 @@ class NonceBook:
         self._identity.forget(nonce)
 
 
-def claimant_of(process: Process, seen: Hub, budget_check: BudgetCheck | None = None) -> Claimant:
+def git_identity(account: Account) -> Identity:
+    """Return the author of an account's commits, by the address that GitHub links to it."""
+    return Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
+
+
+def claimant_of(process: Process, hub: Hub, budget_check: BudgetCheck | None = None) -> Claimant:
     """Return the claimant that an agent process is in one repository."""
     lock = process.settings.lock
     signing = tuple(Key.of(secret) for secret in process.secrets.signing())
-    keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
+    keys = Keyring(hub.repository.id, signing, outgoing=process.outgoing)
     terms = LockTimes(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
-    siblings = siblings_of(process, seen.account)
-    accounts = siblings | {seen.account.id}
+    siblings = siblings_of(process, hub.account)
+    accounts = siblings | {hub.account.id}
     pacing = pace_of(process).pacing
 
     def delay() -> float:
         return pacing.delay(process.clock.boot())
 
     def read_up_to(number: int) -> int:
-        return max((one.id for one in seen.comments.known(number) or ()), default=0)
+        return max((one.id for one in hub.comments.known(number) or ()), default=0)
 
     return Claimant(
         agent=process.agent.id,
@@ -70,28 +77,30 @@ def claimant_of(process: Process, seen: Hub, budget_check: BudgetCheck | None = 
         budget_check=budget_check,
         other_accounts=siblings,
         delay=delay,
-        doing=partial(beginning, most=_most_attempts(process, seen)),
+        doing=partial(beginning, most=_most_attempts(process, hub)),
         read_up_to=read_up_to,
-        breaker=Breaker(f"{process.agent.id} {seen.repository.id}", _fence_reporter(process, seen)),
+        breaker=Breaker(f"{process.agent.id} {hub.repository.id}", _fence_reporter(process, hub)),
     )
 
 
-def _most_attempts(process: Process, seen: Hub) -> int:
-    return next((one.max_attempts for one in process.settings.repositories if one.name == seen.repository.full_name), 0)
+def _most_attempts(process: Process, hub: Hub) -> int:
+    return next((one.max_attempts for one in process.settings.repositories if one.name == hub.repository.full_name), 0)
 
 
-def _fence_reporter(process: Process, seen: Hub) -> Callable[[str, float], None]:
+def _fence_reporter(process: Process, hub: Hub) -> Callable[[str, float], None]:
     """Return the function that reports refused fences: a warning, a line when they are accepted again, and a metric."""
     refusing = process.telemetry.health.refusing
 
-    def tell(why: str, seconds: float) -> None:
-        if not why:
-            refusing.pop(seen.repository.full_name, None)
-            log.info("fences_accepted", repo=seen.repository.full_name)
+    def tell(reason: str, seconds: float) -> None:
+        if not reason:
+            refusing.pop(hub.repository.full_name, None)
+            log.info("fences_accepted", repo=hub.repository.full_name)
             return
-        if seen.repository.full_name not in refusing:
+        if hub.repository.full_name not in refusing:
             step = "let this account create, move and delete refs/ack/*, or wait until the git server answers again"
-            log.warning("fences_refused", outcome="retrying", repo=seen.repository.full_name, error=why, next_step=step)
-        refusing[seen.repository.full_name] = seconds
+            log.warning(
+                "fences_refused", outcome="retrying", repo=hub.repository.full_name, error=reason, next_step=step
+            )
+        refusing[hub.repository.full_name] = seconds
 
     return tell

@@ -177,16 +177,16 @@ def git_server(api_url: str) -> str:
 
 def _app(process: Process, acting: GitHubApp, client: Callable[[TokenSource], GitHub]) -> GitHub:
     """Return a client that speaks as the App itself; its proofs are dated by GitHub's time once that is known."""
-    known: list[GitHub] = []
+    clients: list[GitHub] = []
 
     def now() -> float:
         try:
-            return known[0].server_time.timestamp()
+            return clients[0].server_time.timestamp()
         except (IndexError, Transient):
             return process.clock.now()
 
-    known.append(client(Proof(acting.id, process.secrets.token().get_secret_value(), now)))
-    return known[0]
+    clients.append(client(Proof(acting.id, process.secrets.token().get_secret_value(), now)))
+    return clients[0]
 
 
 def _groups(process: Process, *, by_owner: bool) -> dict[str, list[str]]:

@@ -34,23 +34,23 @@ async def prove(all_parts: Iterable[Parts]) -> None:
     two pushes is proved in one repository for all of an owner's; whether it takes the lock's refs, in each.
     """
     for parts in all_parts:
-        own = Proof(parts.settings.state_dir / "proofs", parts.mirror.url)
-        if await anyio.to_thread.run_sync(own.counts, parts.clock.now()):
+        repository_proof = Proof(parts.settings.state_dir / "proofs", parts.mirror.url)
+        if await anyio.to_thread.run_sync(repository_proof.counts, parts.clock.now()):
             continue
         async with _one_at_a_time(parts):
-            await _prove_anew(parts, own)
+            await _prove_anew(parts, repository_proof)
 
 
-async def _prove_anew(parts: Parts, own: Proof) -> None:
+async def _prove_anew(parts: Parts, repository_proof: Proof) -> None:
     server, url, now = server_proof(parts), parts.mirror.url, parts.clock.now()
-    if await anyio.to_thread.run_sync(own.counts, now):
+    if await anyio.to_thread.run_sync(repository_proof.counts, now):
         return  # another agent of this machine has proved it meanwhile
     if await anyio.to_thread.run_sync(server.counts, now):
         await try_repository(parts.fences)
     else:
         await try_server(parts.mirror.git, url, parts.identity, ORDER)
         await anyio.to_thread.run_sync(server.write, now)
-    await anyio.to_thread.run_sync(own.write, now)
+    await anyio.to_thread.run_sync(repository_proof.write, now)
     log.info("git_server_proved", url=url)
 
 

@@ -126,17 +126,17 @@ def _retries(before: Fence | None, after: Fence) -> Iterator[tuple[EventKind, di
 
 def _approvals(stage: Stage, before: Fence | None, after: Fence) -> Iterator[tuple[EventKind, dict[str, Any]]]:
     asked, asks = stage is Stage.AWAITING_APPROVAL, after.stage is Stage.AWAITING_APPROVAL
-    what = APPROVALS[after.key.kind]
+    subject = APPROVALS[after.key.kind]
     if asks and not asked:
-        yield EventKind.APPROVAL, {"what": what, "state": "requested"}
+        yield EventKind.APPROVAL, {"what": subject, "state": "requested"}
     known, by = _approver(before), _approver(after)
     if by and by != known:
-        yield EventKind.APPROVAL, {"what": what, "state": "granted", "by": by}
+        yield EventKind.APPROVAL, {"what": subject, "state": "granted", "by": by}
     elif asked and not asks:
         done = after.stage in {Stage.TESTING, Stage.SPECIFIED}
         granted = done and not known
         if granted or not done:
-            yield EventKind.APPROVAL, {"what": what, "state": "granted" if granted else "sent back"}
+            yield EventKind.APPROVAL, {"what": subject, "state": "granted" if granted else "sent back"}
 
 
 def _approver(fence: Fence | None) -> str:

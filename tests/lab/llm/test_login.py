@@ -61,7 +61,7 @@ async def test_the_demonstration_plays_the_program_that_is_configured(tmp_path: 
     program.chmod(0o755)
     (tmp_path / "repos.yml").write_text(json.dumps({"repositories": [{"name": "a/b"}], "codex_cli": str(program)}))
     environment = {"PATH": "/usr/bin:/bin", "WORKFLOW_ENGINE_CONFIG": str(tmp_path / "repos.yml")}
-    async with playing("codex", STORIES[:1], environment, own=False) as plain:
+    async with playing("codex", STORIES[:1], environment, own_story=False) as plain:
         assert plain.program == program
         assert str(program) in plain.sentence
 
@@ -76,10 +76,10 @@ async def test_a_login_that_only_lies_on_the_machine_is_for_a_story_of_one_s_own
     tokens = {"access_token": "l0gin", "refresh_token": "r3new"}
     (tmp_path / "auth.json").write_text(json.dumps({"tokens": tokens}))
     environment = {"PATH": str(tmp_path), "CODEX_HOME": str(tmp_path), **named}
-    async with playing("codex", STORIES[:1], environment, own=False) as plain:
+    async with playing("codex", STORIES[:1], environment, own_story=False) as plain:
         assert plain.paid == bool(named)
         assert "CODEX_HOME" not in plain.variables
-    async with playing("codex", STORIES[:1], environment, own=True) as own:
+    async with playing("codex", STORIES[:1], environment, own_story=True) as own:
         assert own.paid
         assert own.variables == (named or {"CODEX_HOME": str(tmp_path)})
     assert ("subscription's login; the CLI sees the login" in own.sentence) == (not named)

@@ -96,7 +96,7 @@ def test_a_boot_clock_that_stands_still() -> None:
     ],
 )
 def test_the_scopes_of_a_classic_token(held: set[str], private: bool, status: Status, says: str) -> None:
-    finding = account.scopes_finding(frozenset(held), private=private, where="a/b")
+    finding = account.scopes_finding(frozenset(held), private=private, name="a/b")
     assert finding.status is status
     assert says in finding.sentence
 
@@ -110,7 +110,7 @@ def test_the_scopes_of_a_classic_token(held: set[str], private: bool, status: St
     ],
 )
 def test_the_scope_that_changed_workflow_files_need(held: set[str], says: str) -> None:
-    assert says in account.scopes_finding(frozenset(held), private=True, where="a/b", pushes=True).sentence
+    assert says in account.scopes_finding(frozenset(held), private=True, name="a/b", pushes=True).sentence
 
 
 WORKFLOWS, SETTINGS, UNABLE = "change workflows,", "change settings,", "refuses a push of the App"
