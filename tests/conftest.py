@@ -58,9 +58,9 @@ async def engine(tmp_path: Path, judge: Judge, request: pytest.FixtureRequest) -
     """
     import lateness
     from engine import REPOSITORY, Engine
+    from engine_calls import ENGINE, GRAPHQL
     from walked_edges import check
 
-    from lab.github.routes.callers import ENGINE, GRAPHQL
     from lab.github.server import Lab
 
     async with Lab(tmp_path / "github") as lab:
@@ -75,7 +75,7 @@ async def engine(tmp_path: Path, judge: Judge, request: pytest.FixtureRequest) -
         assert lab.faults.unused == []
         assert engine.held_locks() == []
         called = {f"{one.method} {one.template}" for one in lab.exchanges}
-        assert called <= ENGINE | {GRAPHQL}, "see lab/github/routes/callers.py"
+        assert called <= ENGINE | {GRAPHQL}, "see tests/engine_calls.py"
     assert judge.complaints == []
     assert judge.judged > 0
 

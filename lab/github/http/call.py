@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from lab.github.http.refusals import Refusal, invalid, not_found
-from lab.github.wire.site import ServedRoot
+from lab.github.wire.site import Json, ServedRoot
 from lab.github.world.accounts import AccountRecord
 from lab.github.world.apps import AppRecord
+from lab.github.world.issues import IssueRecord
+from lab.github.world.pulls import PullRecord
 from lab.github.world.repository import RepositoryRecord
 from lab.github.world.versioned_records import Staleness
 
@@ -24,6 +26,9 @@ R = TypeVar("R")
 
 REPOSITORY = "/repos/{owner}/{repo}"
 """The beginning of every path inside a repository."""
+
+THREADS = ("issues", "pull_requests")
+"""Permissions of the operations on threads: either one reaches issues and pull requests."""
 
 DEFAULT_PAGE = 30
 LARGEST_PAGE = 100
@@ -40,14 +45,9 @@ class Reply:
     content_type: str = "application/json; charset=utf-8"
 
 
-def diff(text: str) -> Reply:
-    """Answer with a unified diff."""
-    return Reply(content=text.encode(), content_type="application/vnd.github.diff; charset=utf-8")
-
-
-def patch(text: str) -> Reply:
-    """Answer with mails that hold patches."""
-    return Reply(content=text.encode(), content_type="application/vnd.github.patch; charset=utf-8")
+def created(body: Json) -> Reply:
+    """Answer 201 with what was made, and with its address."""
+    return Reply(201, body, {"Location": body["url"]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,14 @@ class ApiCall:
         if not isinstance(self.body, dict):
             raise Refusal(400, "Body should be a JSON object")
         return self.body
+
+    def issue(self) -> IssueRecord:
+        """The thread that the path names; 404, 410 or 301 if it is not here."""
+        return self.repository.issues.require(self.number("issue_number"))
+
+    def pull(self) -> PullRecord:
+        """The pull request that the path names, or 404."""
+        return self.repository.pulls.require(self.number("pull_number"))
 
     def number(self, name: str) -> int:
         """A number in the path, or 404."""
@@ -142,6 +150,13 @@ class ApiCall:
         if value not in allowed:
             raise invalid(resource, name)
         return value
+
+    def sort(self, resource: str, comments: list[Any]) -> None:
+        """Sort comments by the query's `sort`, and only then by its `direction`; without it they stay as they are."""
+        if "sort" in self.query:
+            field = f"{self.choice(resource, 'sort', ('created', 'updated'))}_at"
+            descending = self.choice(resource, "direction", ("desc", "asc")) == "desc"
+            comments.sort(key=lambda comment: (getattr(comment, field), comment.id), reverse=descending)
 
     def since(self, resource: str) -> int:
         """The query's `since` in epoch seconds; 0 when there is none."""

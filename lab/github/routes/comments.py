@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import THREADS, ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, no_rights
 from lab.github.wire import threads as wire
 from lab.github.world.comments import CommentRecord
 
 routes = Operations()
-
-THREADS = ("issues", "pull_requests")
 
 
 @routes.get("/issues/comments", *THREADS)
@@ -17,10 +15,7 @@ async def list_repository_comments(call: ApiCall) -> Reply:
     """All comments; by ascending id unless `sort` is given, and only then `direction` counts."""
     since = call.since("IssueComment")
     found = call.repository.comments.records.seen(call.stale, lambda c: c.updated_at >= since)
-    if "sort" in call.query:
-        field = f"{call.choice('IssueComment', 'sort', ('created', 'updated'))}_at"
-        descending = call.choice("IssueComment", "direction", ("desc", "asc")) == "desc"
-        found.sort(key=lambda comment: (getattr(comment, field), comment.id), reverse=descending)
+    call.sort("IssueComment", found)
     return call.page(found, lambda comment: wire.comment(call.site, call.repository, comment))
 
 
@@ -47,7 +42,7 @@ async def delete_comment(call: ApiCall) -> Reply:
 @routes.get("/issues/{issue_number}/comments", *THREADS)
 async def list_comments(call: ApiCall) -> Reply:
     """The comments of a thread, always by ascending id."""
-    number, since = call.repository.issues.require(call.number("issue_number")).number, call.since("IssueComment")
+    number, since = call.issue().number, call.since("IssueComment")
     records = call.repository.comments.records
     found = records.seen(call.stale, lambda c: c.number == number and c.updated_at >= since)
     return call.page(found, lambda comment: wire.comment(call.site, call.repository, comment))
@@ -56,11 +51,11 @@ async def list_comments(call: ApiCall) -> Reply:
 @routes.write("POST", "/issues/{issue_number}/comments", *THREADS, role="read", creates=True)
 async def create_comment(call: ApiCall) -> Reply:
     """A new comment; in a locked thread only those with write access may."""
-    issue = call.repository.issues.require(call.number("issue_number"))
+    issue = call.issue()
     if issue.locked and not call.trusted:
         raise Refusal(403, "Unable to create comment because issue is locked.")
     comment = call.repository.comments.add(issue.number, call.login, call.text("IssueComment", "body"))
-    return _shown(call, comment, status=201)
+    return created(wire.comment(call.site, call.repository, comment))
 
 
 @routes.write("POST", "/issues/comments/{comment_id}/reactions", *THREADS, role="read")
@@ -81,6 +76,5 @@ def _own(call: ApiCall) -> CommentRecord:
     return comment
 
 
-def _shown(call: ApiCall, comment: CommentRecord, *, status: int = 200) -> Reply:
-    body = wire.comment(call.site, call.repository, comment)
-    return Reply(status, body, {"Location": body["url"]} if status == 201 else {})
+def _shown(call: ApiCall, comment: CommentRecord) -> Reply:
+    return Reply(body=wire.comment(call.site, call.repository, comment))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from lab.github.http.call import ApiCall, Operations, Reply, diff, patch
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, not_found
 from lab.github.repositories import changes
 from lab.github.repositories.changes import CommitInfo, Signature
@@ -46,10 +46,8 @@ async def get_commit(call: ApiCall) -> Reply:
         return Reply(content=sha.encode(), content_type="application/vnd.github.sha; charset=utf-8")
     info = await information(call, sha)
     parent = info.parents[0] if info.parents else None
-    if call.wants("diff"):
-        return diff("" if parent is None else await bare.diff(parent, sha))
-    if call.wants("patch"):
-        return patch("" if parent is None else await bare.patch(parent, sha))
+    if (text := await diff_or_patch(call, parent, sha)) is not None:
+        return text
     files = [] if parent is None else await bare.changed_files(parent, sha)
     body = wire.commit(call.site, call.repository, info)
     added, removed = sum(one.additions for one in files), sum(one.deletions for one in files)
@@ -65,10 +63,8 @@ async def compare(call: ApiCall) -> Reply:
     base, head = await bare.sha(left), await bare.sha(right)
     if base is None or head is None:
         raise not_found()
-    if call.wants("diff"):
-        return diff(await bare.diff(base, head))
-    if call.wants("patch"):
-        return patch(await bare.patch(base, head))
+    if (text := await diff_or_patch(call, base, head)) is not None:
+        return text
     fork = await bare.merge_base(base, head)
     if fork is None:
         raise Refusal(404, f"No common ancestor between {left} and {right}.")
@@ -76,6 +72,18 @@ async def compare(call: ApiCall) -> Reply:
     ahead, behind = await bare.log(base, head, COMPARED), await bare.log(head, base, COMPARED)
     files = await bare.changed_files(base, head)
     return Reply(body=wire.comparison(call.site, call.repository, ends, ahead, len(behind), files))
+
+
+async def diff_or_patch(call: ApiCall, base: str | None, head: str) -> Reply | None:
+    """Return the changes as a unified diff, or as mails that hold patches; None where the media type asks for neither.
+
+    They are empty without a base.
+    """
+    for media, read in (("diff", call.repository.bare.diff), ("patch", call.repository.bare.patch)):
+        if call.wants(media):
+            text = "" if base is None else await read(base, head)
+            return Reply(content=text.encode(), content_type=f"application/vnd.github.{media}; charset=utf-8")
+    return None
 
 
 async def resolved(call: ApiCall) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.repositories import git_objects
 from lab.github.repositories.changes import Signature
 from lab.github.repositories.git_objects import TREE_MODES, TreeEntry
 from lab.github.wire import commits as wire
+from lab.github.wire.site import Json
 
 routes = Operations()
 
@@ -31,8 +32,7 @@ async def create_blob(call: ApiCall) -> Reply:
     if encoding not in {"utf-8", "base64"}:
         raise invalid("Blob", "encoding")
     sha = await git_objects.write_blob(call.repository.bare.git, data)
-    url = f"{call.site.api(call.repository)}/git/blobs/{sha}"
-    return Reply(201, {"sha": sha, "url": url}, {"Location": url})
+    return created({"sha": sha, "url": f"{call.site.api(call.repository)}/git/blobs/{sha}"})
 
 
 @routes.get("/git/trees/{tree_sha}", "contents")
@@ -42,7 +42,7 @@ async def get_tree(call: ApiCall) -> Reply:
     sha = wanted if await git_objects.kind(git, wanted) == "tree" else await call.repository.bare.sha(wanted)
     if sha is None:
         raise not_found()
-    return await _tree(call, sha, recursive="recursive" in call.query)
+    return Reply(body=await _tree(call, sha, recursive="recursive" in call.query))
 
 
 @routes.write("POST", "/git/trees", "contents")
@@ -57,8 +57,7 @@ async def create_tree(call: ApiCall) -> Reply:
     sha = await git_objects.write_tree(git, base, [await _entry(call, one) for one in entries])
     if sha is None:
         raise Refusal(422, "tree.path contains a malformed path component")
-    shown = await _tree(call, sha, recursive=False)
-    return Reply(201, shown.body, {"Location": shown.body["url"]})
+    return created(await _tree(call, sha, recursive=False))
 
 
 @routes.get("/git/commits/{commit_sha}", "contents")
@@ -83,15 +82,14 @@ async def create_git_commit(call: ApiCall) -> Reply:
     author = _signature(call, "author", _myself(call))
     people = (author, _signature(call, "committer", author))
     sha = await git_objects.write_commit(git, tree, parents, message, people)
-    body = wire.git_commit(call.site, call.repository, await git_objects.read_commit(git, sha))
-    return Reply(201, body, {"Location": body["url"]})
+    return created(wire.git_commit(call.site, call.repository, await git_objects.read_commit(git, sha)))
 
 
-async def _tree(call: ApiCall, sha: str, *, recursive: bool) -> Reply:
+async def _tree(call: ApiCall, sha: str, *, recursive: bool) -> Json:
     git = call.repository.bare.git
     tree = (await git.check("rev-parse", f"{sha}^{{tree}}")).text
     entries = await git_objects.read_tree(git, tree, recursive=recursive)
-    return Reply(body=wire.tree(call.site, call.repository, tree, entries))
+    return wire.tree(call.site, call.repository, tree, entries)
 
 
 async def _entry(call: ApiCall, given: Any) -> TreeEntry:

@@ -1,20 +1,18 @@
-"""Issues: list, create, read, change."""
+"""Issues: list, create, read, change; their assignees."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import THREADS, ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, invalid, no_rights
 from lab.github.repositories.pull_refs import hide_merge
-from lab.github.routes.assignees import assignable, spelled
 from lab.github.wire import threads as wire
+from lab.github.wire.site import Json
 from lab.github.world.issues import IssueRecord, check_labels
 
 routes = Operations()
-
-THREADS = ("issues", "pull_requests")
-"""Permissions of the issue operations: either one reaches issues and pull requests."""
 
 _INVALID_MILESTONE = {"resource": "Issue", "field": "milestone", "code": "invalid"}
 
@@ -51,15 +49,15 @@ async def create_issue(call: ApiCall) -> Reply:
     """A new issue; labels and assignees of those who may not set them are dropped silently."""
     title, body = call.text("Issue", "title"), call.optional_text("Issue", "body")
     labels, assignees = call.names("Issue", "labels") or [], _assignees(call) or []
-    issues, trusted = call.repository.issues, call.repository.facts.reaches(call.login, "write")
-    if trusted:
-        assignable(call, assignees)
+    issues = call.repository.issues
+    if call.trusted:
+        _check_assignable(call, assignees)
         check_labels(labels)
     issue = issues.open(call.login, title, body)
-    if trusted:
+    if call.trusted:
         issues.add_labels(issue.number, labels, call.login)
         issues.assign(issue.number, assignees, call.login)
-    return _shown(call, issue.number, status=201)
+    return created(_shown(call, issue.number))
 
 
 @routes.get("/issues/{issue_number}", *THREADS)
@@ -73,25 +71,41 @@ async def get_issue(call: ApiCall) -> Reply:
 async def update_issue(call: ApiCall) -> Reply:
     """Change title, body, state, labels and assignees, whichever are given, in one step."""
     number, issues = call.number("issue_number"), call.repository.issues
-    trusted = call.repository.facts.reaches(call.login, "write")
-    if not trusted and issues.require(number).author != call.login:
+    if not call.trusted and issues.require(number).author != call.login:
         raise no_rights()
     labels, assignees = call.names("Issue", "labels"), _assignees(call)
     title, body = call.optional_text("Issue", "title"), call.optional_text("Issue", "body")
     state, reason = _state(call)
-    assignable(call, assignees or [])
+    _check_assignable(call, assignees or [])
     check_labels(labels or [])
     if title is not None or body is not None:
         issues.edit(number, call.login, title=title, body=body)
-    if labels is not None and trusted:
+    if labels is not None and call.trusted:
         issues.set_labels(number, labels, call.login)
-    if assignees is not None and trusted:
+    if assignees is not None and call.trusted:
         gone = [login for login in issues.require(number).assignees if login not in assignees]
         issues.unassign(number, gone, call.login)
         issues.assign(number, assignees, call.login)
     if state is not None:
         await _open_or_close(call, number, state, reason)
-    return _shown(call, number)
+    return Reply(body=_shown(call, number))
+
+
+@routes.write("POST", "/issues/{issue_number}/assignees", *THREADS)
+async def add_assignees(call: ApiCall) -> Reply:
+    """Assign people; those who may not be assigned are passed over silently, as GitHub does here."""
+    number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
+    fit = [login for login in _spelled(call, names) if _may_be_assigned(call, login)]
+    call.repository.issues.assign(number, fit, call.login)
+    return Reply(201, _shown(call, number))
+
+
+@routes.write("DELETE", "/issues/{issue_number}/assignees", *THREADS)
+async def remove_assignees(call: ApiCall) -> Reply:
+    """Take people off."""
+    number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
+    call.repository.issues.unassign(number, _spelled(call, names), call.login)
+    return Reply(body=_shown(call, number))
 
 
 async def _open_or_close(call: ApiCall, number: int, state: str, reason: str | None) -> None:
@@ -115,9 +129,26 @@ def _assignees(call: ApiCall) -> list[str] | None:
     """Return the wanted assignees: `assignees`, or the older `assignee` (null and "" for nobody); None for neither."""
     several = call.names("Issue", "assignees")
     if several is not None or "assignee" not in call.fields:
-        return None if several is None else spelled(call, several)
+        return None if several is None else _spelled(call, several)
     one = call.optional_text("Issue", "assignee")
-    return spelled(call, [one]) if one else []
+    return _spelled(call, [one]) if one else []
+
+
+def _spelled(call: ApiCall, logins: Iterable[str]) -> list[str]:
+    """Return each login as its account spells it; a login without an account stays as it is."""
+    found = ((login, call.site.world.find_account(login)) for login in logins)
+    return [login if account is None else account.login for login, account in found]
+
+
+def _check_assignable(call: ApiCall, logins: Iterable[str]) -> None:
+    """Raise 422 when one of these people may not be assigned."""
+    if not all(_may_be_assigned(call, login) for login in logins):
+        raise invalid("Issue", "assignees")
+
+
+def _may_be_assigned(call: ApiCall, login: str) -> bool:
+    exists = call.site.world.find_account(login) is not None
+    return exists and call.repository.facts.reaches(login, "write")
 
 
 def _assignee(call: ApiCall) -> str | None:
@@ -152,6 +183,5 @@ def _assigned(issue: IssueRecord, assignee: str | None) -> bool:
             return login in issue.assignees
 
 
-def _shown(call: ApiCall, number: int, *, status: int = 200) -> Reply:
-    issue = wire.issue(call.site, call.repository, call.repository.issues.require(number))
-    return Reply(status, issue, {"Location": issue["url"]} if status == 201 else {})
+def _shown(call: ApiCall, number: int) -> Json:
+    return wire.issue(call.site, call.repository, call.repository.issues.require(number))

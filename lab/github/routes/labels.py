@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import THREADS, ApiCall, Operations, Reply, created
 from lab.github.http.refusals import invalid
 from lab.github.wire import threads as wire
 from lab.github.world.issues import IssueRecord
 from lab.github.world.labels import UNKNOWN_COLOR, LabelRecord
 
 routes = Operations()
-
-THREADS = ("issues", "pull_requests")
 
 
 @routes.get("/labels", *THREADS)
@@ -24,7 +22,8 @@ async def create_label(call: ApiCall) -> Reply:
     """Define a label."""
     color = call.optional_text("Label", "color") or UNKNOWN_COLOR
     description = call.optional_text("Label", "description")
-    return _shown(call, call.repository.labels.create(call.text("Label", "name"), color, description), status=201)
+    label = call.repository.labels.create(call.text("Label", "name"), color, description)
+    return created(wire.label(call.site, call.repository, label))
 
 
 @routes.get("/labels/{name}", *THREADS)
@@ -61,21 +60,21 @@ async def list_issue_labels(call: ApiCall) -> Reply:
 @routes.write("POST", "/issues/{issue_number}/labels", *THREADS)
 async def add_issue_labels(call: ApiCall) -> Reply:
     """Add labels; the answer is the whole set."""
-    number = call.repository.issues.require(call.number("issue_number")).number
+    number = call.issue().number
     return _set(call, call.repository.issues.add_labels(number, _given(call), call.login))
 
 
 @routes.write("PUT", "/issues/{issue_number}/labels", *THREADS)
 async def set_issue_labels(call: ApiCall) -> Reply:
     """Replace the whole set."""
-    number = call.repository.issues.require(call.number("issue_number")).number
+    number = call.issue().number
     return _set(call, call.repository.issues.set_labels(number, _given(call), call.login))
 
 
 @routes.write("DELETE", "/issues/{issue_number}/labels/{name}", *THREADS)
 async def remove_issue_label(call: ApiCall) -> Reply:
     """Take one label off; the answer is what is left, or 404 when it was not on."""
-    number = call.repository.issues.require(call.number("issue_number")).number
+    number = call.issue().number
     return _set(call, call.repository.issues.remove_label(number, call.match["name"], call.login))
 
 
@@ -91,6 +90,5 @@ def _set(call: ApiCall, issue: IssueRecord) -> Reply:
     return Reply(body=wire.labels_of(call.site, call.repository, issue))
 
 
-def _shown(call: ApiCall, label: LabelRecord, *, status: int = 200) -> Reply:
-    body = wire.label(call.site, call.repository, label)
-    return Reply(status, body, {"Location": body["url"]} if status == 201 else {})
+def _shown(call: ApiCall, label: LabelRecord) -> Reply:
+    return Reply(body=wire.label(call.site, call.repository, label))

@@ -12,7 +12,7 @@ routes = Operations()
 @routes.get("/pulls/{pull_number}/merge", "pull_requests")
 async def check_merged(call: ApiCall) -> Reply:
     """204 when it is merged, 404 when not."""
-    if call.repository.pulls.require(call.number("pull_number")).merged_at is None:
+    if call.pull().merged_at is None:
         raise not_found()
     return Reply(204)
 
@@ -35,7 +35,7 @@ async def merge(call: ApiCall) -> Reply:
 @routes.write("PUT", "/pulls/{pull_number}/update-branch", "contents", "pull_requests")
 async def update_branch(call: ApiCall) -> Reply:
     """Merge the base branch into the head branch; accepted at once, and here carried out at once too."""
-    pull = call.repository.pulls.require(call.number("pull_number"))
+    pull = call.pull()
     expected = call.optional_text("PullRequest", "expected_head_sha")
     if expected not in {None, pull.head_sha}:
         raise Refusal(422, HEAD_MOVED)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import ApiCall, Operations, Reply, diff, patch
+from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import custom, invalid, no_rights
 from lab.github.merge_button import COMMITS_READ, mergeable, state
 from lab.github.repositories.pull_refs import hide_merge, show_head
+from lab.github.routes.commits import diff_or_patch
 from lab.github.wire import commits as commit_wire
 from lab.github.wire import pulls as wire
+from lab.github.wire.site import Json
 from lab.github.world.pulls import PullRecord
 
 routes = Operations()
@@ -48,30 +50,28 @@ async def create_pull(call: ApiCall) -> Reply:
     thread = repository.issues.open(call.login, title, body, is_pull=True)
     pull = repository.pulls.open(thread, head, base, draft=draft)
     await show_head(repository, pull)
-    return await _shown(call, pull, status=201)
+    return created(await _shown(call, pull))
 
 
 @routes.get("/pulls/{pull_number}", "pull_requests")
 async def get_pull(call: ApiCall) -> Reply:
     """One pull request, or its diff or patch. The first look finds mergeability unknown, the next one known."""
-    pull = call.repository.pulls.require(call.number("pull_number"))
-    if call.wants("diff"):
-        return diff(await call.repository.bare.diff(pull.base_sha, pull.head_sha))
-    if call.wants("patch"):
-        return patch(await call.repository.bare.patch(pull.base_sha, pull.head_sha))
+    pull = call.pull()
+    if (text := await diff_or_patch(call, pull.base_sha, pull.head_sha)) is not None:
+        return text
     if pull.asked and pull.merged_at is None:
         await mergeable(call.repository, pull)
     elif not pull.asked:
         call.repository.pulls.records.change(pull.number, asked=True)
-    return await _shown(call, call.repository.pulls.require(pull.number))
+    return Reply(body=await _shown(call, call.repository.pulls.require(pull.number)))
 
 
 @routes.write("PATCH", "/pulls/{pull_number}", "pull_requests", role="read")
 async def update_pull(call: ApiCall) -> Reply:
     """Change title, body, state and base, whichever are given."""
-    pull, issues = call.repository.pulls.require(call.number("pull_number")), call.repository.issues
+    pull, issues = call.pull(), call.repository.issues
     author = call.repository.pulls.thread(pull.number).author
-    if author != call.login and not call.repository.facts.reaches(call.login, "write"):
+    if author != call.login and not call.trusted:
         raise no_rights()
     title, body = call.optional_text("PullRequest", "title"), call.optional_text("PullRequest", "body")
     wanted = call.optional_text("PullRequest", "state")
@@ -88,13 +88,13 @@ async def update_pull(call: ApiCall) -> Reply:
         await hide_merge(call.repository, pull.number)
     elif wanted == "open":
         await _reopen(call, pull)
-    return await _shown(call, call.repository.pulls.require(pull.number))
+    return Reply(body=await _shown(call, call.repository.pulls.require(pull.number)))
 
 
 @routes.get("/pulls/{pull_number}/files", "pull_requests")
 async def list_files(call: ApiCall) -> Reply:
     """The files that the pull request changes."""
-    pull = call.repository.pulls.require(call.number("pull_number"))
+    pull = call.pull()
     files = await call.repository.bare.changed_files(pull.base_sha, pull.head_sha)
     return call.page(files, lambda one: commit_wire.changed_file(call.site, call.repository, one, pull.head_sha))
 
@@ -102,7 +102,7 @@ async def list_files(call: ApiCall) -> Reply:
 @routes.get("/pulls/{pull_number}/commits", "pull_requests")
 async def list_commits(call: ApiCall) -> Reply:
     """The commits of the pull request, oldest first, at most 250."""
-    pull = call.repository.pulls.require(call.number("pull_number"))
+    pull = call.pull()
     found = await call.repository.bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     return call.page(found[::-1], lambda info: commit_wire.commit(call.site, call.repository, info))
 
@@ -133,10 +133,9 @@ async def _reopen(call: ApiCall, pull: PullRecord) -> None:
     await show_head(call.repository, call.repository.pulls.move_head(pull.number, head, base))
 
 
-async def _shown(call: ApiCall, pull: PullRecord, *, status: int = 200) -> Reply:
+async def _shown(call: ApiCall, pull: PullRecord) -> Json:
     bare = call.repository.bare
     commits = await bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     files = await bare.changed_files(pull.base_sha, pull.head_sha)
     extent = wire.Extent(len(commits), files, await state(call.repository, pull))
-    body = wire.full(call.site, call.repository, pull, extent)
-    return Reply(status, body, {"Location": body["url"]} if status == 201 else {})
+    return wire.full(call.site, call.repository, pull, extent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.repositories import git_objects
 from lab.github.repositories.bare import ABSENT
@@ -42,8 +42,7 @@ async def create_ref(call: ApiCall) -> Reply:
     sha = await _object(call)
     if not await bare.update_ref(name, sha, expected=ABSENT):
         raise Refusal(422, "Reference already exists")
-    body = wire.ref(call.site, call.repository, name, sha)
-    return Reply(201, body, {"Location": body["url"]})
+    return created(wire.ref(call.site, call.repository, name, sha))
 
 
 @routes.write("PATCH", "/git/refs/{ref}", "contents")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import invalid
 from lab.github.wire import repositories
 from lab.github.wire import threads as wire
@@ -17,29 +17,24 @@ routes = Operations()
 @routes.get("/issues/{issue_number}/sub_issues", "issues")
 async def list_sub_issues(call: ApiCall) -> Reply:
     """The issues that are part of this one."""
-    return _listed(call, call.repository.relations.children(_number(call)))
+    return _listed(call, call.repository.relations.children(call.issue().number))
 
 
 @routes.write("POST", "/issues/{issue_number}/sub_issues", "issues", creates=True)
 async def add_sub_issue(call: ApiCall) -> Reply:
     """Make an issue (by its id, not its number) part of this one; the answer is this one."""
-    number, child = _number(call), call.integer("Issue", "sub_issue_id")
+    number, child = call.issue().number, call.integer("Issue", "sub_issue_id")
     if child is None:
         raise invalid("Issue", "sub_issue_id", "missing_field")
     replace = call.fields.get("replace_parent") is True
     call.repository.relations.adopt(number, child, call.login, replace=replace)
-    body = _shown(call, call.repository.issues.require(number))
-    return Reply(201, body, {"Location": body["url"]})
+    return created(_shown(call, call.repository.issues.require(number)))
 
 
 @routes.get("/issues/{issue_number}/dependencies/blocked_by", "issues")
 async def list_blocked_by(call: ApiCall) -> Reply:
     """The issues that this one waits for."""
-    return _listed(call, call.repository.relations.blocked_by(_number(call)))
-
-
-def _number(call: ApiCall) -> int:
-    return call.repository.issues.require(call.number("issue_number")).number
+    return _listed(call, call.repository.relations.blocked_by(call.issue().number))
 
 
 def _listed(call: ApiCall, numbers: Sequence[int]) -> Reply:

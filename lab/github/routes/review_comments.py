@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, custom, invalid, not_found, unprocessable
 from lab.github.repositories import diff_lines
 from lab.github.wire import pulls as wire
@@ -26,18 +26,15 @@ Patches = Mapping[str, str | None]
 async def list_inline_comments(call: ApiCall) -> Reply:
     """All inline comments of a pull request; by ascending id unless `sort` is given."""
     since, pulls = call.since(RESOURCE), call.repository.pulls
-    found = [one for one in pulls.inline_of(_pull(call).number, call.login) if one.updated_at >= since]
-    if "sort" in call.query:
-        field = f"{call.choice(RESOURCE, 'sort', ('created', 'updated'))}_at"
-        descending = call.choice(RESOURCE, "direction", ("desc", "asc")) == "desc"
-        found.sort(key=lambda comment: (getattr(comment, field), comment.id), reverse=descending)
+    found = [one for one in pulls.inline_of(call.pull().number, call.login) if one.updated_at >= since]
+    call.sort(RESOURCE, found)
     return call.page(found, lambda comment: wire.inline(call.site, call.repository, comment))
 
 
 @routes.write("POST", "/pulls/{pull_number}/comments", "pull_requests", role="read", creates=True)
 async def create_inline_comment(call: ApiCall) -> Reply:
     """One inline comment on a line or a whole file, at once and as a review of its own; or an answer."""
-    pull, body = _pull(call), _text(call)
+    pull, body = call.pull(), _text(call)
     answered = call.integer(RESOURCE, "in_reply_to")
     if answered is not None:
         return _shown(call, _answer(call, pull, answered, body))
@@ -58,7 +55,7 @@ async def create_inline_comment(call: ApiCall) -> Reply:
 @routes.write("POST", "/pulls/{pull_number}/comments/{comment_id}/replies", "pull_requests", role="read", creates=True)
 async def create_reply(call: ApiCall) -> Reply:
     """Answer the first comment of an inline thread."""
-    return _shown(call, _answer(call, _pull(call), call.number("comment_id"), _text(call)))
+    return _shown(call, _answer(call, call.pull(), call.number("comment_id"), _text(call)))
 
 
 async def has_commit(call: ApiCall, pull: PullRecord, commit: str) -> bool:
@@ -124,13 +121,9 @@ def _answer(call: ApiCall, pull: PullRecord, root_id: int, body: str) -> InlineR
     return pulls.inline.change(answer.id, line=root.line)
 
 
-def _pull(call: ApiCall) -> PullRecord:
-    return call.repository.pulls.require(call.number("pull_number"))
-
-
 def _text(call: ApiCall) -> str:
     """The body of a new comment; 403 where the thread is locked for the caller."""
-    pull = _pull(call)
+    pull = call.pull()
     if call.repository.pulls.thread(pull.number).locked and not call.trusted:
         raise Refusal(403, "Unable to create comment because issue is locked.")
     body = call.text(RESOURCE, "body")
@@ -141,5 +134,4 @@ def _text(call: ApiCall) -> str:
 
 
 def _shown(call: ApiCall, comment: InlineRecord) -> Reply:
-    body = wire.inline(call.site, call.repository, comment)
-    return Reply(201, body, {"Location": body["url"]})
+    return created(wire.inline(call.site, call.repository, comment))

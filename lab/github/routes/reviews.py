@@ -1,4 +1,4 @@
-"""Reviews of pull requests: verdicts with their inline comments, and their dismissal."""
+"""Reviews of pull requests: verdicts with their inline comments, their dismissal, and the people asked for one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ routes = Operations()
 @routes.get("/pulls/{pull_number}/reviews", "pull_requests")
 async def list_reviews(call: ApiCall) -> Reply:
     """Reviews, oldest first; of the pending ones only the caller's own."""
-    found = call.repository.pulls.reviews_of(_pull(call).number, call.login, call.stale)
+    found = call.repository.pulls.reviews_of(call.pull().number, call.login, call.stale)
     return call.page(found, lambda review: wire.review(call.site, call.repository, review))
 
 
 @routes.write("POST", "/pulls/{pull_number}/reviews", "pull_requests", role="read", creates=True)
 async def create_review(call: ApiCall) -> Reply:
     """A review with its inline comments, all or nothing, bound to one commit; without `event` it stays pending."""
-    pull, pulls = _pull(call), call.repository.pulls
+    pull, pulls = call.pull(), call.repository.pulls
     if pulls.thread(pull.number).locked and not call.trusted:
         raise Refusal(403, "Unable to create review because issue is locked.")
     body = call.optional_text("PullRequestReview", "body") or ""
@@ -57,13 +57,37 @@ async def dismiss_review(call: ApiCall) -> Reply:
     return Reply(body=wire.review(call.site, call.repository, dismissed))
 
 
-def _pull(call: ApiCall) -> PullRecord:
-    return call.repository.pulls.require(call.number("pull_number"))
+@routes.get("/pulls/{pull_number}/requested_reviewers", "pull_requests")
+async def list_requested(call: ApiCall) -> Reply:
+    """List the people who are asked for a review."""
+    users = [call.site.actor(login) for login in call.pull().requested]
+    return Reply(body={"users": users, "teams": []})
+
+
+@routes.write("POST", "/pulls/{pull_number}/requested_reviewers", "pull_requests", creates=True)
+async def request_review(call: ApiCall) -> Reply:
+    """Ask people for a review; the author and strangers cannot be asked."""
+    pull, names = call.pull(), call.names("PullRequest", "reviewers") or []
+    if call.repository.pulls.thread(pull.number).author in names:
+        raise Refusal(422, "Review cannot be requested from pull request author.")
+    if not all(_collaborates(call, login) for login in names):
+        raise Refusal(
+            422,
+            "Reviews may only be requested from collaborators. One or more of the users or teams you specified is "
+            f"not a collaborator of the {call.repository.full_name} repository.",
+        )
+    asked = call.repository.pulls.request(pull.number, names, call.login)
+    return Reply(201, wire.simple(call.site, call.repository, asked))
+
+
+def _collaborates(call: ApiCall, login: str) -> bool:
+    facts = call.repository.facts
+    return login in facts.collaborators or login == facts.owner
 
 
 def _review(call: ApiCall) -> ReviewRecord:
     wanted = call.number("review_id")
-    seen = call.repository.pulls.reviews_of(_pull(call).number, call.login)
+    seen = call.repository.pulls.reviews_of(call.pull().number, call.login)
     found = next((review for review in seen if review.id == wanted), None)
     if found is None:
         raise not_found()

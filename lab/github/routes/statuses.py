@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, invalid
 from lab.github.routes.commits import resolved
 from lab.github.wire import checks as wire
@@ -55,5 +55,4 @@ async def create_status(call: ApiCall) -> Reply:
         creator=call.login,
         at=registrar.now(),
     )
-    shown = wire.status(call.site, call.repository, call.repository.checks.set_status(record))
-    return Reply(201, shown, {"Location": shown["url"]})
+    return created(wire.status(call.site, call.repository, call.repository.checks.set_status(record)))

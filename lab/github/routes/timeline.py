@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lab.github.http.call import ApiCall, Operations, Reply
+from lab.github.http.call import THREADS, ApiCall, Operations, Reply
 from lab.github.merge_button import COMMITS_READ
 from lab.github.repositories.changes import CommitInfo
 from lab.github.wire import commits, events, pulls, threads
@@ -16,13 +16,11 @@ from lab.github.world.repository import RepositoryRecord
 
 routes = Operations()
 
-THREADS = ("issues", "pull_requests")
-
 
 @routes.get("/issues/{issue_number}/events", *THREADS)
 async def list_events(call: ApiCall) -> Reply:
     """List the events of the thread, oldest first."""
-    number = call.repository.issues.require(call.number("issue_number")).number
+    number = call.issue().number
     found = [event for event in call.repository.issues.events if event.number == number]
     return call.page(found, lambda event: events.event(call.site, call.repository, event))
 
@@ -30,7 +28,7 @@ async def list_events(call: ApiCall) -> Reply:
 @routes.get("/issues/{issue_number}/timeline", *THREADS)
 async def list_timeline(call: ApiCall) -> Reply:
     """Events, comments, reviews, mentions and commits, oldest first."""
-    issue = call.repository.issues.require(call.number("issue_number"))
+    issue = call.issue()
     pull = call.repository.pulls.records.get(issue.number)
     pushed = [] if pull is None else await call.repository.bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     shown = timeline(call.site, call.repository, issue, pushed[::-1], call.login)

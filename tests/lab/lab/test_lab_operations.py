@@ -6,11 +6,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from engine_calls import ENGINE, for_others
 from judge import DESCRIPTION, Judge
 from lab_scene import Scene
 
 from lab.github.routes import OPERATIONS
-from lab.github.routes.callers import ENGINE, for_others
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-it-works.md"
 METHODS = ("get", "post", "put", "patch", "delete")
