@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -47,12 +48,12 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "workspace": ("workspace", workspace.measure),
     "process": ("process", process.measure),
     "loop": ("process", event_loop.measure),
-    "throughput": ("throughput", throughput.measure_with(throughput.WORKERS, throughput.ISSUES)),
+    "throughput": ("throughput", throughput.measure),
     "proof": ("proof", proof.measure),
     "fleet": ("fleet", fleet.measure),
     "repositories": ("repositories", many_repositories.measure),
-    "scale": ("scale", scale.measure_with(scale.SIZES)),
-    "soak": ("soak", soak.measure_with(soak.ISSUES)),
+    "scale": ("scale", scale.measure),
+    "soak": ("soak", soak.measure),
 }
 """Part -> the results file that it goes into, and what measures it; three of them as large as the arguments say."""
 
@@ -106,11 +107,14 @@ def main() -> None:
     if sys.argv[1:2] == ["commits"]:
         sys.exit(commits.main(sys.argv[2:]))
     given = arguments()
-    many = throughput.measure_with(given.workers or throughput.WORKERS, given.issues or throughput.ISSUES)
-    sized = {**PARTS, "throughput": ("throughput", many)}
+    many, issues = given.workers or throughput.WORKERS, given.issues or throughput.ISSUES
+    sized: dict[str, tuple[str, Measure]] = {
+        **PARTS,
+        "throughput": ("throughput", partial(throughput.measure, workers=many, issues=issues)),
+    }
     if "scale" in given.parts:
-        sized["scale"] = ("scale", scale.measure_with(scale_sizes(given)))
-    sized["soak"] = ("soak", soak.measure_with(given.issues or soak.ISSUES))
+        sized["scale"] = ("scale", partial(scale.measure, sizes=scale_sizes(given)))
+    sized["soak"] = ("soak", partial(soak.measure, issues=given.issues or soak.ISSUES))
     anyio.run(run, {part: sized[part] for part in given.parts or PARTS if given.parts or part not in BY_NAME_ONLY})
 
 

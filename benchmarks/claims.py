@@ -11,7 +11,7 @@ from typing import TypeVar
 import anyio
 import psutil
 
-from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
+from benchmarks.lab_host import REPOSITORY, LabHost, house
 from benchmarks.request_counts import Exchange
 from benchmarks.requests import script
 from benchmarks.table import Row
@@ -85,7 +85,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 async def _alone(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Row], int]:
     """Let one worker win, and another one, new here, find it taken; return rows and the requests of winning."""
-    _ready(here, "First")
+    here.ready_issue("First")
     won, leases = await _claims(here, agents[:1])
     lost, _ = await _claims(here, agents[1:2])
     if leases != 1:
@@ -101,7 +101,7 @@ async def _alone(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Row], int
 
 async def _race(here: LabHost, agents: Sequence[Agent]) -> list[Row]:
     """Let all claim at once: exactly one wins."""
-    _ready(here, "Second")
+    here.ready_issue("Second")
     seen, leases = await _claims(here, agents)
     gate = sum(_is_trust(one) for one in seen)
     return [
@@ -113,7 +113,7 @@ async def _race(here: LabHost, agents: Sequence[Agent]) -> list[Row]:
 
 async def _lost(here: LabHost, agents: Sequence[Agent], won: int) -> list[Row]:
     """Let all claim at once and all move the fence: the cost of losing after passing the door."""
-    _ready(here, "Third")
+    here.ready_issue("Third")
     seen, leases = await _claims(here, agents)
     asked, losers = len(seen) - sum(_is_trust(one) for one in seen), len(agents) - leases
     acks = sum(one.method == "POST" and one.path.endswith("/comments") for one in seen)
@@ -140,10 +140,6 @@ async def _claims(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Exchange
             group.start_soon(one, agent)
     asked = [exchange for exchange in here.proxy.exchanges if not exchange.git]
     return asked, sum(isinstance(result, Lease) for result in results)
-
-
-def _ready(here: LabHost, title: str) -> None:
-    here.lab.issue(REPOSITORY, title, "It counts.", author=OWNER, labels=("status:ready",))
 
 
 def _is_trust(one: Exchange) -> bool:

@@ -13,13 +13,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
-
 from benchmarks import watched
 from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
 from benchmarks.many_issues import BODY
 from benchmarks.many_issues import ISSUES as THREADS
-from benchmarks.requests import Stuck, script
+from benchmarks.requests import script
 from benchmarks.stub_tests import REPORT
 from benchmarks.table import Row
 from benchmarks.throughput import STUB
@@ -51,12 +49,12 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     }
     rows: list[Row] = []
     details: dict[str, object] = {}
-    for number, (what, given) in enumerate(stories.items()):
+    for number, (name, given) in enumerate(stories.items()):
         directory = root / str(number)
         directory.mkdir()
         longest = await _story(directory, **given)
-        rows.append(Row(f"the loop's longest turn: {what}", longest[0]["used"], "s", GOAL_SECONDS))
-        details[what] = longest
+        rows.append(Row(f"the loop's longest turn: {name}", longest[0]["used"], "s", GOAL_SECONDS))
+        details[name] = longest
     return rows, details
 
 
@@ -67,19 +65,15 @@ async def _story(root: Path, *, threads: int = 0, **given: Any) -> list[dict[str
     async with house(root, script(NAME), check_command="true", **settings) as here:
         for number in range(threads):
             here.lab.issue(REPOSITORY, f"Story {number}", BODY, author=OWNER, labels=("bug",))
-        title = f"Count users by {NAME}"
-        issue = here.lab.issue(REPOSITORY, title, "It counts.", author=OWNER, labels=("status:ready",))
+        issue = here.ready_issue(f"Count users by {NAME}")
         async with _agents(here, log):
-            with anyio.move_on_after(SECONDS) as limit:
-                while not _ended(here, issue.number):
-                    await here.clock.sleep(0.2)
-        if limit.cancelled_caught:
-            raise Stuck(f"The issue did not end within {SECONDS:.0f} s: see {here.root}.")
+            complaint = f"The issue did not end within {SECONDS:.0f} s"
+            await here.until(lambda: _has_ended(here, issue), SECONDS, lambda: complaint)
     turns = sorted(watched.blocks(log), key=lambda turn: -turn["used"])[:10]
     return [dict(turn) for turn in turns] or [{"used": 0.0, "gone": 0.0, "at": 0.0}]
 
 
-def _ended(here: LabHost, number: int) -> bool:
+def _has_ended(here: LabHost, number: int) -> bool:
     issue = here.lab.at(REPOSITORY).issues.require(number)
     return not issue.open or "status:failed" in issue.labels
 

@@ -17,9 +17,9 @@ from typing import Any
 import anyio
 
 from benchmarks.fleet_counts import Written
-from benchmarks.lab_host import OWNER, LabHost, label_as_init
+from benchmarks.lab_host import OWNER, LabHost, Stuck, label_as_init
 from benchmarks.proxy import TOKENS_END, Proxy, recording
-from benchmarks.requests import Stuck, script
+from benchmarks.requests import field_name, script
 from benchmarks.stub_tests import REPORT
 from benchmarks.throughput import STUB
 from lab import target_project
@@ -157,13 +157,14 @@ class Fleet:
 
     async def closed(self, issues: int, seconds: float) -> None:
         """Return when so many of the issues are closed; after `seconds` raises `Stuck`, with some of the others."""
-        with anyio.move_on_after(seconds) as limit:
-            while len(self.written) - len(self.missing()) < issues:
-                await self.clock.sleep(0.5)
-        if limit.cancelled_caught:
+
+        def complaint() -> str:
             missing = self.missing()
             more = ", ..." if len(missing) > NAMED else ""
-            raise Stuck(f"{len(missing)} issues are open ({', '.join(missing[:NAMED])}{more}): see {self._root}.")
+            return f"{len(missing)} issues are open ({', '.join(missing[:NAMED])}{more})"
+
+        enough = len(self.written) - issues
+        await self.houses[0].until(lambda: len(self.missing()) <= enough, seconds, complaint, pause_seconds=0.5)
 
     def missing(self) -> list[str]:
         """Return the issues that are open, each with its labels."""
@@ -225,8 +226,3 @@ def _shares(number: int, accounts: int) -> list[int]:
 def repository_name(sizes: Sizes, number: int) -> str:
     """Return the full name of a repository, which tells whose it is."""
     return f"{OWNER}/{sizes.logins[number % sizes.accounts]}-{number:03d}"
-
-
-def field_name(issue: int) -> str:
-    """Return the subject of an issue: words of which none is a part of another."""
-    return f"field_{issue:04d}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from benchmarks.lab_host import AGENTS, OWNER, REPOSITORY, LabHost, house
-from benchmarks.requests import Stuck, script
+from benchmarks.lab_host import AGENTS, LabHost, Stuck, house
+from benchmarks.requests import script
 from benchmarks.table import Row
 from lab.github.clock import LabClock
 from shared.github.inbox import SWEEP_SECONDS
@@ -54,7 +54,7 @@ async def _hour(here: LabHost, clock: LabClock) -> tuple[list[Row], dict[str, ob
 
 async def _waiting(here: LabHost) -> list[Row]:
     """Implement a specification, until only CI is missing; measure the polls from then on."""
-    here.lab.issue(REPOSITORY, "Count users by initial", "It counts.", author=OWNER, labels=("status:ready",))
+    here.ready_issue("Count users by initial")
     async with here.agent(Role.WORKER) as (loop, _):
         for _ in range(WAITING_TICKS):
             await _tick([loop])

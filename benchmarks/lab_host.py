@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from benchmarks.proxy import Proxy, recording
 from config.environment import child_environment
 from config.loading import load
@@ -36,6 +38,10 @@ ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 AGENTS = (Role.PLANNER, Role.WORKER, Role.REVIEWER)
 
 ROOT = Path(__file__).parents[1]
+
+
+class Stuck(Exception):
+    """The engine did not come to the end of what it was given."""
 
 
 @dataclass
@@ -93,6 +99,27 @@ class LabHost(Host):
         known = child_environment()
         path = {"PATH": f"{self.programs}:{known['PATH']}"} if self.programs else {}
         return known | path | {"HOME": str(self.root), "PYTHONPATH": str(ROOT)}
+
+    def ready_issue(self, title: str) -> int:
+        """Let the owner write an issue that a worker may begin; return its number."""
+        return self.lab.issue(REPOSITORY, title, "It counts.", author=OWNER, labels=("status:ready",)).number
+
+    async def until(
+        self, done: Callable[[], bool], seconds: float, complaint: Callable[[], str], *, pause_seconds: float = 0.2
+    ) -> None:
+        """Return when `done` holds; after so many seconds raise `Stuck` with the complaint and the root directory."""
+        with anyio.move_on_after(seconds) as limit:
+            while not done():
+                await self.clock.sleep(pause_seconds)
+        if limit.cancelled_caught:
+            raise Stuck(f"{complaint()}: see {self.root}.")
+
+    async def polled(self, more: int, seconds: float) -> None:
+        """Return when so many more polls were answered; raises `TimeoutError` after so many seconds."""
+        wanted = self.proxy.polls + more
+        with anyio.fail_after(seconds):
+            while self.proxy.polls < wanted:
+                await self.clock.sleep(0.005)
 
     @asynccontextmanager
     async def agent(

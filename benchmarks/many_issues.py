@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import anyio
 import psutil
 
 from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
@@ -52,10 +51,7 @@ async def _hour(here: LabHost, clock: LabClock) -> list[Row]:
 
 async def _memory(here: LabHost) -> Row:
     """Measure a worker as a process, when it has swept and polled."""
-    here.proxy.exchanges.clear()
     async with here.running(Role.WORKER, "worker-1", state="crowd") as pid:
-        with anyio.fail_after(START_SECONDS):
-            while sum(one.change_list for one in here.proxy.exchanges) < 5:
-                await here.clock.sleep(0.05)
+        await here.polled(5, START_SECONDS)
         memory = psutil.Process(pid).memory_info().rss / 2**20
     return Row("memory of a worker that knows them all", memory, "MiB RSS")

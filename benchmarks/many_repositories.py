@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import anyio
 import psutil
 
 from benchmarks.lab_host import OWNER, LabHost, house, label_as_init
-from benchmarks.requests import Stuck
 from benchmarks.table import Row
 from lab import target_project
 from lab.__main__ import ENGINE, REVIEWER
@@ -34,13 +32,13 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
             people = {ENGINE: "write", REVIEWER: "write"}
             await here.lab.repository(name, target_project.files(), collaborators=people, check_command="true")
             label_as_init(here.lab, name)
-        state = _configured(here, names)
-        rows = await _started(here, state, "cold")
-        warm = await _started(here, state, "warm")
+        state = _write_config(here, names)
+        rows = await _start(here, state, "cold")
+        warm = await _start(here, state, "warm")
         return [*rows, *warm], {"repositories": REPOSITORIES, "load": round(psutil.getloadavg()[0], 1)}
 
 
-def _configured(here: LabHost, names: list[str]) -> str:
+def _write_config(here: LabHost, names: list[str]) -> str:
     """Return the state directory of a machine that polls them all."""
     settings = here.configuration(
         {}, state="many", github={"api_url": here.proxy.url, "share": 1}, lock={"settle": 0.2}
@@ -50,18 +48,15 @@ def _configured(here: LabHost, names: list[str]) -> str:
     return "many"
 
 
-async def _started(here: LabHost, state: str, how: str) -> list[Row]:
+async def _start(here: LabHost, state: str, how: str) -> list[Row]:
     """Measure one start of a process, to its first poll of the last repository."""
     here.proxy.exchanges.clear()
     began = here.clock.boot()
     async with here.started(Role.WORKER, WORKER, here.root / f"{state}.yml") as pid:
-        with anyio.move_on_after(10 * COLD_SECONDS) as limit:
-            while len({one.path for one in here.proxy.exchanges if one.change_list}) < REPOSITORIES:
-                await here.clock.sleep(0.1)
-        if limit.cancelled_caught:
-            raise Stuck(f"Not every repository was polled after {10 * COLD_SECONDS:.0f} s: see {here.root}.")
+        complaint = f"Not every repository was polled after {10 * COLD_SECONDS:.0f} s"
+        await here.until(lambda: _all_polled(here), 10 * COLD_SECONDS, lambda: complaint, pause_seconds=0.1)
         seconds, told = here.clock.boot() - began, here.proxy.tally()
-        rest = await _at_rest(here, pid) if how == "warm" else []
+        rest = await _measure_rest(here, pid) if how == "warm" else []
     return [
         Row(f"{how} start: every repository was polled", seconds, "s", COLD_SECONDS, f"{REPOSITORIES} repositories"),
         Row(f"{how} start: charged requests per repository", told.charged / REPOSITORIES, "requests"),
@@ -70,7 +65,11 @@ async def _started(here: LabHost, state: str, how: str) -> list[Row]:
     ]
 
 
-async def _at_rest(here: LabHost, pid: int) -> list[Row]:
+def _all_polled(here: LabHost) -> bool:
+    return len({exchange.path for exchange in here.proxy.exchanges if exchange.change_list}) >= REPOSITORIES
+
+
+async def _measure_rest(here: LabHost, pid: int) -> list[Row]:
     """Measure memory, and the share of one core."""
     process = psutil.Process(pid)
     before = process.cpu_times()

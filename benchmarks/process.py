@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-import anyio
 import psutil
 
-from benchmarks.lab_host import AGENTS, OWNER, REPOSITORY, ROOT, LabHost, house
-from benchmarks.requests import Stuck, finished, script
+from benchmarks.lab_host import AGENTS, OWNER, REPOSITORY, ROOT, LabHost, Stuck, house
+from benchmarks.requests import finished, script
 from benchmarks.table import Row
 from config.environment import child_environment
 from runtime.building.assembly import Parts
@@ -82,7 +81,7 @@ async def _start(here: LabHost) -> float:
         here.proxy.exchanges.clear()
         began = here.clock.boot()
         async with here.running(Role.WORKER, f"starter-{number}"):
-            await _polled(here, 1)
+            await here.polled(1, START_SECONDS)
             seconds.append(here.clock.boot() - began)
     return median(seconds[1:])
 
@@ -90,13 +89,13 @@ async def _start(here: LabHost) -> float:
 async def _rest(here: LabHost) -> list[Row]:
     """Measure a worker with nothing to do, polling fast."""
     async with here.running(Role.WORKER, "worker-1") as pid:
-        await _polled(here, 50)
+        await here.polled(50, START_SECONDS)
         agent = psutil.Process(pid)
         spent = []
         for _ in range(WINDOWS):
-            before, start = _cpu(agent), _polls(here)
-            await _polled(here, POLLS)
-            spent.append(1000 * (_cpu(agent) - before) / (_polls(here) - start))
+            before, start = _cpu(agent), here.proxy.polls
+            await here.polled(POLLS, START_SECONDS)
+            spent.append(1000 * (_cpu(agent) - before) / (here.proxy.polls - start))
         memory = agent.memory_info().rss / 2**20
     return [
         Row("an idle agent's memory", memory, "MiB RSS", 55),
@@ -138,18 +137,6 @@ def _timing(coders: list[TimedCoder], clock: RealClock) -> Callable[[Parts], Par
         return replace(parts, coder=coders[-1])
 
     return change
-
-
-async def _polled(here: LabHost, more: int) -> None:
-    """Return when so many more polls have been seen."""
-    wanted = _polls(here) + more
-    with anyio.fail_after(START_SECONDS):
-        while _polls(here) < wanted:
-            await here.clock.sleep(0.005)
-
-
-def _polls(here: LabHost) -> int:
-    return sum(one.change_list for one in here.proxy.exchanges)
 
 
 def _cpu(agent: psutil.Process) -> float:

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.counting_bench import CountingBench
 from benchmarks.table import Row
 from config.environment import child_environment
 from shared import process
 from shared.git.command import Git
-from shared.loop.real_clock import RealClock
 from worker_agent.policy import SuitePolicy
 from worker_agent.tdd.proof.subject import Rules
-from worker_agent.tdd.runners.report import TestRun
-from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.verify.clone import brought, cloned
 from worker_agent.verify.repeat import Ask, Repeat, Repeated
 
@@ -82,35 +78,11 @@ def test_the_best_discount_is_taken():
 """
 
 
-@dataclass
-class Counted:
-    """Runs of tests, whole and partial, and the seconds they took."""
-
-    runs: Counter[str] = field(default_factory=Counter)
-    seconds: dict[str, float] = field(default_factory=lambda: {"whole": 0.0, "partial": 0.0})
-
-
-class CountingBench(TestBench):
-    """A bench that counts the runs of tests."""
-
-    counted: Counted
-
-    async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
-        """Run tests of a checkout, and count that."""
-        clock, kind = RealClock(), "whole" if what.selection is None else "partial"
-        began = clock.boot()
-        try:
-            return await super().run(what, where, scratch)
-        finally:
-            self.counted.runs[kind] += 1
-            self.counted.seconds[kind] += clock.boot() - began
-
-
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     """Measure one change in a suite of more than a minute, with and without damages."""
     git, base, head = await _repository(root / "repository")
-    with_damages, seen = await _examined(git, root / "with", Ask(base, head, _suites()))
-    without, _ = await _examined(git, root / "without", Ask(base, head, _suites(), rules=Rules(damages=0)))
+    with_damages, result = await _prove(git, root / "with", Ask(base, head, _suites()))
+    without, _ = await _prove(git, root / "without", Ask(base, head, _suites(), rules=Rules(damages=0)))
     suite = with_damages.seconds["whole"] / with_damages.runs["whole"]
     whole, partial = with_damages.seconds["whole"], with_damages.seconds["partial"]
     added = (whole + partial) / sum(without.seconds.values()) - 1
@@ -118,9 +90,9 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
         Row("the suite once", suite, "s"),
         Row("whole runs of the suite", with_damages.runs["whole"], "runs", 2),
         Row("test time besides them", partial, "s", 120, "so a suite of ten minutes costs 22"),
-        Row("what damages add", added, "of the rest", 0.25, f"{seen.proof.damages} damages of the code"),
+        Row("what damages add", added, "of the rest", 0.25, f"{result.proof.damages} damages of the code"),
     ]
-    details: dict[str, object] = {"partial runs": with_damages.runs["partial"], "damages noticed": seen.proof.noticed}
+    details: dict[str, object] = {"partial runs": with_damages.runs["partial"], "damages noticed": result.proof.noticed}
     return rows, details
 
 
@@ -128,17 +100,17 @@ def _suites() -> tuple[SuitePolicy, ...]:
     return (SuitePolicy("", f"{shlex.quote(sys.executable)} -m pytest -q"),)
 
 
-async def _examined(git: Git, place: Path, ask: Ask) -> tuple[Counted, Repeated]:
+async def _prove(git: Git, place: Path, ask: Ask) -> tuple[CountingBench, Repeated]:
     mirror, space = await cloned(git, str(git.git_dir), place)
     for commit in (ask.base, ask.head):
         await brought(mirror, commit)
     bench = CountingBench(child_environment(), DEADLINE_SECONDS)
-    bench.counted = Counted()
-    seen = await Repeat(mirror, space, bench, ask).examined()
-    if not seen.green_verdict.ok:
-        told = (*seen.baseline.details, *seen.red_verdict.details, *seen.green_verdict.details, *seen.proof.weak)
-        raise RuntimeError(f"The change was not proven: {told}")
-    return bench.counted, seen
+    result = await Repeat(mirror, space, bench, ask).examined()
+    if not result.green_verdict.ok:
+        verdicts = (result.baseline, result.red_verdict, result.green_verdict)
+        reasons = (*(detail for verdict in verdicts for detail in verdict.details), *result.proof.weak)
+        raise RuntimeError(f"The change was not proven: {reasons}")
+    return bench, result
 
 
 async def _repository(place: Path) -> tuple[Git, str, str]:

@@ -36,6 +36,11 @@ class Proxy:
         self._target = target
         self._session = session
 
+    @property
+    def polls(self) -> int:
+        """Number of the polls among the exchanges."""
+        return sum(exchange.change_list for exchange in self.exchanges)
+
     def tally(self, since: int = 0) -> Tally:
         """Return the counts from the exchange with that index on."""
         return tally(self.exchanges[since:])

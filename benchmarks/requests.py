@@ -13,7 +13,7 @@ from string import Template
 import anyio
 
 from benchmarks.git_counts import GitCounts
-from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
+from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, Stuck, house
 from benchmarks.proxy import Proxy
 from benchmarks.request_counts import Exchange, Tally
 from benchmarks.table import Row
@@ -39,13 +39,14 @@ STORIES = ("domain", "initial")
 _SCRIPT = Template((Path(__file__).with_name("story.yml")).read_text(encoding="utf-8"))
 
 
-class Stuck(Exception):
-    """The engine did not come to the end of what it was given."""
-
-
 def script(*names: str) -> str:
     """Return the scenario for one issue per name, each right at once."""
     return "\n".join(_SCRIPT.substitute(name=name) for name in names)
+
+
+def field_name(issue: int) -> str:
+    """Return the subject of an issue: words of which none is a part of another."""
+    return f"field_{issue:04d}"
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
@@ -110,9 +111,7 @@ def finished(lab: Lab, stories: int) -> bool:
 async def _warm(here: LabHost, agents: int) -> None:
     """Return when each agent has polled twice from now on, so that only what the story causes is counted."""
     here.proxy.exchanges.clear()
-    with anyio.fail_after(SECONDS):
-        while sum(one.change_list for one in here.proxy.exchanges) < 2 * agents:
-            await here.clock.sleep(POLL_SECONDS / 5)
+    await here.polled(2 * agents, SECONDS)
 
 
 def _rows(tally: Tally) -> list[Row]:

@@ -10,7 +10,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio
 import psutil
@@ -50,29 +49,24 @@ class Spans:
     seconds: float
 
 
-def measure_with(sizes: Sizes) -> Any:
-    """Return `measure` for a fleet of that size."""
-
-    async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-        """Measure a start, a few issues, all others; the run ends when all are merged."""
-        async with fleet_of(sizes, root) as fleet:
-            async with fleet.running():
-                began = fleet.clock.boot()
-                await fleet.polled(60 + SECONDS_PER_START * sizes.loops)
-                started = fleet.clock.boot() - began
-                spans = await _worked(fleet)
-                memory = sum(one.memory_info().rss for one in psutil.Process().children())
-            few, many, told_of = await anyio.to_thread.run_sync(_read, fleet, spans)
-            costs = growth(few, spans.few_issues, many, sizes.issues - spans.few_issues)
-            start = tally(fleet.proxy.exchanges[: spans.few])
-            rows = [*await merged(fleet), *await _order(fleet, told_of), *_lost(fleet, told_of), *account_rows(fleet)]
-            rows += [*costs, *_start(fleet, started, start)]
-            rows.append(Row("seconds per issue", spans.seconds / sizes.issues, "s", note="lab included"))
-            rows.append(Row("memory of all processes", memory / 2**20, "MiB RSS", note="shared pages counted for each"))
-            shapes = {"start": start.shapes, "few": few.shapes, "many": many.shapes}
-            return rows, details(fleet, spans.seconds) | {"charged": shapes}
-
-    return measure
+async def measure(root: Path, sizes: Sizes = SIZES) -> tuple[list[Row], dict[str, object]]:
+    """Measure a start, a few issues, all others; the run ends when all are merged."""
+    async with fleet_of(sizes, root) as fleet:
+        async with fleet.running():
+            began = fleet.clock.boot()
+            await fleet.polled(60 + SECONDS_PER_START * sizes.loops)
+            started = fleet.clock.boot() - began
+            spans = await _worked(fleet)
+            memory = sum(one.memory_info().rss for one in psutil.Process().children())
+        few, many, told_of = await anyio.to_thread.run_sync(_read, fleet, spans)
+        costs = growth(few, spans.few_issues, many, sizes.issues - spans.few_issues)
+        start = tally(fleet.proxy.exchanges[: spans.few])
+        rows = [*await merged(fleet), *await _order(fleet, told_of), *_lost(fleet, told_of), *account_rows(fleet)]
+        rows += [*costs, *_start(fleet, started, start)]
+        rows.append(Row("seconds per issue", spans.seconds / sizes.issues, "s", note="lab included"))
+        rows.append(Row("memory of all processes", memory / 2**20, "MiB RSS", note="shared pages counted for each"))
+        shapes = {"start": start.shapes, "few": few.shapes, "many": many.shapes}
+        return rows, details(fleet, spans.seconds) | {"charged": shapes}
 
 
 async def _worked(fleet: Fleet) -> Spans:

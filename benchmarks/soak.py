@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio
 import psutil
 
-from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
-from benchmarks.requests import Stuck, script
+from benchmarks.lab_host import REPOSITORY, LabHost, Stuck, house
+from benchmarks.requests import field_name, script
 from benchmarks.stub_tests import REPORT
 from benchmarks.table import Row
 from benchmarks.throughput import STUB
@@ -45,20 +44,14 @@ class Sample:
     threads: int
 
 
-def measure_with(issues: int) -> Any:
-    """Return `measure` for so many issues."""
-
-    async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-        """Take samples at the fiftieth issue and at the end."""
-        names = [f"field_{number:04d}" for number in range(issues)]
-        stub: dict[str, Any] = {"test_command": STUB, "test_report": REPORT}
-        async with house(root, script(*names), check_command="true", **stub) as here:
-            argv = (sys.executable, "-m", "console", "run", "--config", str(here.config("machine")))
-            async with process.started(argv, cwd=root, env=here.environment, log=here.log("agents")) as child:
-                samples = await _samples(here, names, psutil.Process(child.pid))
-        return _rows(samples), {"samples": [(one.merged, round(one.mebibytes, 1)) for one in samples]}
-
-    return measure
+async def measure(root: Path, issues: int = ISSUES) -> tuple[list[Row], dict[str, object]]:
+    """Take samples at the fiftieth issue and at the end."""
+    names = [field_name(number) for number in range(issues)]
+    async with house(root, script(*names), check_command="true", test_command=STUB, test_report=REPORT) as here:
+        argv = (sys.executable, "-m", "console", "run", "--config", str(here.config("machine")))
+        async with process.started(argv, cwd=root, env=here.environment, log=here.log("agents")) as child:
+            samples = await _samples(here, names, psutil.Process(child.pid))
+    return _rows(samples), {"samples": [(one.merged, round(one.mebibytes, 1)) for one in samples]}
 
 
 async def _samples(here: LabHost, names: list[str], agents: psutil.Process) -> list[Sample]:
@@ -70,8 +63,7 @@ async def _samples(here: LabHost, names: list[str], agents: psutil.Process) -> l
         with anyio.move_on_after(SECONDS_PER_ISSUE * (mark - (samples[-1].merged if samples else 0))) as limit:
             while (merged := _merged(here)) < mark:
                 while written < min(merged + AT_ONCE, mark):
-                    title = f"Count users by {names[written]}"
-                    here.lab.issue(REPOSITORY, title, "It counts.", author=OWNER, labels=("status:ready",))
+                    here.ready_issue(f"Count users by {names[written]}")
                     written += 1
                 await here.clock.sleep(0.2)
         if limit.cancelled_caught:

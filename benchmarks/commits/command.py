@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 
 from benchmarks.commits import results
-from benchmarks.commits.corpus import Listed, Project, read
+from benchmarks.commits.corpus import read
 from benchmarks.commits.play import Place, install, play
-from benchmarks.commits.results import Result
 from config.environment import snapshot
 from shared.errors import Misconfigured
 
@@ -53,24 +52,18 @@ async def _main(options: argparse.Namespace) -> int:
         place = Place(options.repositories.resolve(), options.scratch.resolve())
         left = [one for one in wanted if options.again or (one[0].name, one[1].key) not in known]
         for project, listed in left[: options.limit]:
-            result = await _played(project, listed, place, snapshot())
+            await install(project, place)
+            result = await play(project, listed, place, snapshot())
             results.append(file, result)
             sys.stdout.write(f"{results.line(result)}\n")
             sys.stdout.flush()
-    found = list(_found(results.read(file), wanted))
+    latest = results.read(file)
+    keys = [(project.name, listed.key) for project, listed in wanted]
+    found = [latest[key] for key in keys if key in latest]
     if options.summary:
         sys.stdout.write(f"{results.table(found)}\n\n")
     sys.stdout.write(f"{results.summary(found)}\n")
     return int(not all(result.right for result in found))
-
-
-async def _played(project: Project, listed: Listed, place: Place, environment: Mapping[str, str]) -> Result:
-    await install(project, place)
-    return await play(project, listed, place, environment)
-
-
-def _found(known: Mapping[tuple[str, str], Result], wanted: Sequence[tuple[Project, Listed]]) -> Iterator[Result]:
-    return (known[key] for project, listed in wanted if (key := (project.name, listed.key)) in known)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import anyio
 
 from benchmarks.commits.corpus import Listed, Project
 from benchmarks.commits.results import Result
+from benchmarks.counting_bench import CountingBench
 from config.environment import child_environment, for_installers
 from config.loading import load
 from config.settings import Settings
@@ -21,9 +22,7 @@ from runtime.building.confinement import confinement
 from shared import process
 from shared.errors import EngineError, Misconfigured
 from shared.git.command import Git, Identity, Signature
-from shared.sandbox.confinement import Confinement
-from worker_agent.tdd.runners.report import TestRun
-from worker_agent.tdd.runners.run import TestBench, Tests
+from worker_agent.tdd.runners.run import TestBench
 from worker_agent.verify.report import Report
 
 LIMIT_SECONDS = 400.0
@@ -42,19 +41,6 @@ spl_autoload_register(function ($class) {
 """An autoloader, as composer would make it for a project of PHP: it finds classes of the checkout by their names."""
 
 NOBODY = Identity("benchmark", "benchmark@localhost")
-
-
-class CountingBench(TestBench):
-    """A bench that counts its runs, by `whole` suite or `part` of one."""
-
-    def __init__(self, environment: Mapping[str, str], confined: Confinement) -> None:
-        super().__init__(environment, LIMIT_SECONDS, confinement=confined)
-        self.runs: Counter[str] = Counter()  # shared with the benches that `based` makes of this one
-
-    async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
-        """Run tests of a checkout."""
-        self.runs["whole" if what.selection is None else "part"] += 1
-        return await super().run(what, where, scratch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +65,16 @@ async def play(project: Project, listed: Listed, place: Place, environment: Mapp
     began = anyio.current_time()
     known = {**environment, "PATH": _path(place.packages(project), environment)}
     report: Report | None = None
-    why = f"It took longer than {LIMIT_SECONDS:.0f} seconds."
+    reason = f"It took longer than {LIMIT_SECONDS:.0f} seconds."
     bench: CountingBench | None = None
     with anyio.move_on_after(LIMIT_SECONDS):
         try:
             settings = _settings(project, place.packages(project), known)
-            bench = CountingBench(child_environment(known), await confinement(settings, known))
-            report = await _examined(project, listed, place, settings, known, bench)
+            confined = await confinement(settings, known)
+            bench = CountingBench(child_environment(known), LIMIT_SECONDS, confinement=confined)
+            report = await _verify(project, listed, place, settings, known, bench)
         except EngineError as error:
-            why = str(error)
+            reason = str(error)
     runs = bench.runs if bench else Counter[str]()
     return Result(
         project.name,
@@ -95,10 +82,10 @@ async def play(project: Project, listed: Listed, place: Place, environment: Mapp
         project.language,
         listed.expected,
         "error" if report is None else "accept" if report.true else "refuse",
-        why if report is None else " / ".join(f"{one.what}: {one.sentence}" for one in report.false),
+        reason if report is None else " / ".join(f"{one.what}: {one.sentence}" for one in report.false),
         round(anyio.current_time() - began, 1),
         runs["whole"],
-        runs["part"],
+        runs["partial"],
         report.damages if report else 0,
         report.noticed if report else 0,
         " / ".join((*report.changed_tests, *report.removed_tests, *report.pinned, *report.doubts)) if report else "",
@@ -115,23 +102,23 @@ async def install(project: Project, place: Place) -> None:
     root.mkdir(parents=True, exist_ok=True)
     if project.python_packages:
         python = str(root / "venv" / "bin" / "python")
-        await _command(root, sys.executable, "-m", "venv", str(root / "venv"))
-        await _command(root, python, "-m", "pip", "install", "--quiet", *project.python_packages)
+        await _run(root, sys.executable, "-m", "venv", str(root / "venv"))
+        await _run(root, python, "-m", "pip", "install", "--quiet", *project.python_packages)
     if project.node_packages:
         (root / "package.json").write_text("{}", encoding="utf-8")
         options = ("--ignore-scripts", "--no-audit", "--no-fund", "--silent")
-        await _command(root, "npm", "install", *options, *project.node_packages)
+        await _run(root, "npm", "install", *options, *project.node_packages)
     ready.write_text(wanted, encoding="utf-8")
 
 
-async def _command(where: Path, *argv: str) -> None:
+async def _run(directory: Path, *argv: str) -> None:
     with anyio.fail_after(INSTALL_SECONDS):
-        ended = await process.run(argv, cwd=where, env=for_installers())
+        ended = await process.run(argv, cwd=directory, env=for_installers())
     if ended.code != 0:
         raise Misconfigured(f"`{' '.join(argv)}` failed with {ended.code}.")
 
 
-async def _examined(
+async def _verify(
     project: Project, listed: Listed, place: Place, settings: Settings, known: Mapping[str, str], bench: TestBench
 ) -> Report:
     root = place.packages(project)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.fleet_host import PRIORITIES, Sizes, fleet_of
-from benchmarks.requests import Stuck
+from benchmarks.lab_host import Stuck
 
 SIZES = Sizes(repositories=3, issues=5, workers=3, reviewers=2, accounts=2, poll_seconds=2)
 

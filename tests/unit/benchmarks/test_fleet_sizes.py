@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.__main__ import arguments, scale_sizes
-from benchmarks.fleet_host import Sizes, field_name, repository_name
+from benchmarks.fleet_host import Sizes, repository_name
+from benchmarks.requests import field_name
 from benchmarks.scale import SIZES
 
 SMALL = Sizes(repositories=7, issues=12, workers=5, reviewers=3, accounts=3, poll_seconds=2)
