@@ -37,18 +37,18 @@ def limits(
     exchanges: Sequence[Exchange], owners: Mapping[str, str], *, issues: int, creations_per_minute: int
 ) -> list[Row]:
     """Return rows about the busiest account and about what followed a refusal; `owners`: token -> account."""
-    made: defaultdict[str, list[float]] = defaultdict(list)
+    created: defaultdict[str, list[float]] = defaultdict(list)
     charged: defaultdict[str, list[float]] = defaultdict(list)
-    for one in exchanges:
-        account = owners.get(one.token)
-        if account is not None and one.charged:
-            charged[account].append(one.answered)
-            if one.content and one.status < 300:
-                made[account].append(one.answered)
-    minute = max((busiest(times, COUNTED_SECONDS) for times in made.values()), default=0)
+    for exchange in exchanges:
+        account = owners.get(exchange.token)
+        if account is not None and exchange.charged:
+            charged[account].append(exchange.answered)
+            if exchange.content and exchange.status < 300:
+                created[account].append(exchange.answered)
+    minute = max((busiest(times, COUNTED_SECONDS) for times in created.values()), default=0)
     hour = max((busiest(times, 3600.0) for times in charged.values()), default=0)
-    refused = Counter(one.content for one in exchanges if one.refused)
-    creations = sum(map(len, made.values()))
+    refused = Counter(exchange.content for exchange in exchanges if exchange.refused)
+    creations = sum(map(len, created.values()))
     return [
         Row("most creations of one account in a minute", minute, "requests", creations_per_minute),
         Row("creations refused", refused[True], "requests", note="the limit was reached"),
@@ -65,9 +65,9 @@ def limits(
 
 def _points(exchanges: Iterable[Exchange], owners: Mapping[str, str]) -> int:
     points: defaultdict[str, list[float]] = defaultdict(list)
-    for one in exchanges:
-        if one.token in owners and not one.git and one.path not in {"/rate_limit", "/graphql"}:
-            points[owners[one.token]] += [one.asked] * (_POINTS_OF_A_WRITE if one.write else 1)
+    for exchange in exchanges:
+        if exchange.token in owners and not exchange.git and exchange.path not in {"/rate_limit", "/graphql"}:
+            points[owners[exchange.token]] += [exchange.asked] * (_POINTS_OF_A_WRITE if exchange.write else 1)
     return max(map(busiest, points.values()), default=0)
 
 
@@ -79,11 +79,11 @@ def busiest(times: Iterable[float], seconds: float = 60.0) -> int:
 
 def too_early(exchanges: Iterable[Exchange]) -> int:
     """Return the requests, git's aside, that a token sent between a refusal and the end of the pause it was told."""
-    seen = list(exchanges)
+    requests = list(exchanges)
     pauses: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for one in seen:
-        if one.refused:
-            end = one.answered + one.wait_seconds - MARGIN_SECONDS
-            pauses[one.token].append((one.answered + UNDER_WAY_SECONDS, end))
-    asked = (one for one in seen if not one.git and one.path != "/rate_limit")
-    return sum(any(start < one.asked < end for start, end in pauses.get(one.token, ())) for one in asked)
+    for exchange in requests:
+        if exchange.refused:
+            end = exchange.answered + exchange.wait_seconds - MARGIN_SECONDS
+            pauses[exchange.token].append((exchange.answered + UNDER_WAY_SECONDS, end))
+    answered = [one for one in requests if not one.git and one.path != "/rate_limit"]
+    return sum(any(start < one.asked < end for start, end in pauses.get(one.token, ())) for one in answered)

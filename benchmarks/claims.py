@@ -77,17 +77,17 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
             for number in range(RIVALS):
                 started = here.agent(Role.WORKER, state=f"machine-{number}", change=line.change)
                 agents.append((await stack.enter_async_context(started))[1])
-            alone, won = await _alone(here, agents)
-            race = await _race(here, agents)
+            alone, won = await _measure_alone(here, agents)
+            race = await _measure_race(here, agents)
             line.drawn = True
-            return [*alone, *race, *await _lost(here, agents, won)], {"load": round(psutil.getloadavg()[0], 1)}
+            return [*alone, *race, *await _measure_lost(here, agents, won)], {"load": round(psutil.getloadavg()[0], 1)}
 
 
-async def _alone(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Row], int]:
+async def _measure_alone(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Row], int]:
     """Let one worker win, and another one, new here, find it taken; return rows and the requests of winning."""
     here.ready_issue("First")
-    won, leases = await _claims(here, agents[:1])
-    lost, _ = await _claims(here, agents[1:2])
+    won, leases = await _claim_newest(here, agents[:1])
+    lost, _ = await _claim_newest(here, agents[1:2])
     if leases != 1:
         raise RuntimeError("nobody won the free issue")
     gate = sum(_is_trust(one) for one in won)
@@ -99,48 +99,50 @@ async def _alone(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Row], int
     return rows, len(won) - gate
 
 
-async def _race(here: LabHost, agents: Sequence[Agent]) -> list[Row]:
+async def _measure_race(here: LabHost, agents: Sequence[Agent]) -> list[Row]:
     """Let all claim at once: exactly one wins."""
     here.ready_issue("Second")
-    seen, leases = await _claims(here, agents)
-    gate = sum(_is_trust(one) for one in seen)
+    exchanges, leases = await _claim_newest(here, agents)
+    gate = sum(_is_trust(one) for one in exchanges)
     return [
         Row(f"{len(agents)} rivals: winners", leases, "leases", 1),
-        Row(f"{len(agents)} rivals: requests", len(seen) - gate, "requests", 3 * len(agents)),
+        Row(f"{len(agents)} rivals: requests", len(exchanges) - gate, "requests", 3 * len(agents)),
         Row(f"{len(agents)} rivals: trust gates", gate, "requests"),
     ]
 
 
-async def _lost(here: LabHost, agents: Sequence[Agent], won: int) -> list[Row]:
+async def _measure_lost(here: LabHost, agents: Sequence[Agent], won: int) -> list[Row]:
     """Let all claim at once and all move the fence: the cost of losing after passing the door."""
     here.ready_issue("Third")
-    seen, leases = await _claims(here, agents)
-    asked, losers = len(seen) - sum(_is_trust(one) for one in seen), len(agents) - leases
-    acks = sum(one.method == "POST" and one.path.endswith("/comments") for one in seen)
+    exchanges, leases = await _claim_newest(here, agents)
+    requests, losers = len(exchanges) - sum(_is_trust(one) for one in exchanges), len(agents) - leases
+    acks = sum(one.method == "POST" and one.path.endswith("/comments") for one in exchanges)
     return [
         Row("all past the door: comments", acks, "comments"),
         Row("all past the door: winners", leases, "leases", 1),
-        Row("all past the door: requests", asked, "requests", 3 * len(agents)),
-        Row("a claim lost at the fence", (asked - won * leases) / max(1, losers), "requests", 4, "each of the losers"),
+        Row("all past the door: requests", requests, "requests", 3 * len(agents)),
+        Row(
+            "a claim lost at the fence", (requests - won * leases) / max(1, losers), "requests", 4, "each of the losers"
+        ),
     ]
 
 
-async def _claims(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Exchange], int]:
+async def _claim_newest(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Exchange], int]:
     """Let each agent claim the newest issue at once; return the requests after the polls, and the number of leases."""
     newest = max(issue.number for issue in here.lab.at(REPOSITORY).issues.records.values())
     candidates = {agent: next(c for c in await agent.discover() if c.number == newest) for agent in agents}
     here.proxy.exchanges.clear()
     results: list[Lease | Skip] = []
 
-    async def one(agent: Agent) -> None:
+    async def claim(agent: Agent) -> None:
         results.append(await agent.claim(candidates[agent]))
 
     async with anyio.create_task_group() as group:
         for agent in agents:
-            group.start_soon(one, agent)
-    asked = [exchange for exchange in here.proxy.exchanges if not exchange.git]
-    return asked, sum(isinstance(result, Lease) for result in results)
+            group.start_soon(claim, agent)
+    requests = [exchange for exchange in here.proxy.exchanges if not exchange.git]
+    return requests, sum(isinstance(result, Lease) for result in results)
 
 
-def _is_trust(one: Exchange) -> bool:
-    return one.path.endswith(("/events", "/permission"))
+def _is_trust(exchange: Exchange) -> bool:
+    return exchange.path.endswith(("/events", "/permission"))

@@ -52,13 +52,13 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     for number, (name, given) in enumerate(stories.items()):
         directory = root / str(number)
         directory.mkdir()
-        longest = await _story(directory, **given)
+        longest = await _measure_story(directory, **given)
         rows.append(Row(f"the loop's longest turn: {name}", longest[0]["used"], "s", GOAL_SECONDS))
         details[name] = longest
     return rows, details
 
 
-async def _story(root: Path, *, threads: int = 0, **given: Any) -> list[dict[str, float]]:
+async def _measure_story(root: Path, *, threads: int = 0, **given: Any) -> list[dict[str, float]]:
     """Return the ten longest turns until the merge or the issue's failure, the longest first."""
     log = root / "turns.txt"
     settings = {"test_command": STUB, "test_report": REPORT} | given
@@ -66,7 +66,7 @@ async def _story(root: Path, *, threads: int = 0, **given: Any) -> list[dict[str
         for number in range(threads):
             here.lab.issue(REPOSITORY, f"Story {number}", BODY, author=OWNER, labels=("bug",))
         issue = here.ready_issue(f"Count users by {NAME}")
-        async with _agents(here, log):
+        async with _watch_agents(here, log):
             complaint = f"The issue did not end within {SECONDS:.0f} s"
             await here.until(lambda: _has_ended(here, issue), SECONDS, lambda: complaint)
     turns = sorted(watched.blocks(log), key=lambda turn: -turn["used"])[:10]
@@ -79,7 +79,7 @@ def _has_ended(here: LabHost, number: int) -> bool:
 
 
 @asynccontextmanager
-async def _agents(here: LabHost, log: Path) -> AsyncIterator[None]:
+async def _watch_agents(here: LabHost, log: Path) -> AsyncIterator[None]:
     """Run planner, worker and reviewer in one process, whose loop is watched."""
     config = here.config("machine")
     argv = (sys.executable, "-m", "benchmarks.watched", str(log), "console", "run", "--config", str(config))

@@ -77,10 +77,10 @@ def claims_in(repository: str, moves: Mapping[str, Sequence[FenceMove]]) -> list
 def polls_of(exchanges: Iterable[Exchange], names: Mapping[str, str], ahead: float) -> Polls:
     """Return the answered polls; `names`: token -> process, `ahead`: seconds of the lab's clock before theirs."""
     found: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for one in exchanges:
-        if one.change_list and one.token in names and one.status in {200, 304}:
-            repository = one.path.removeprefix("/repos/").removesuffix("/issues")
-            found[names[one.token], repository].append((one.answered + ahead, one.asked + ahead))
+    for exchange in exchanges:
+        if exchange.change_list and exchange.token in names and exchange.status in {200, 304}:
+            repository = exchange.path.removeprefix("/repos/").removesuffix("/issues")
+            found[names[exchange.token], repository].append((exchange.answered + ahead, exchange.asked + ahead))
     return {key: sorted(times) for key, times in found.items()}
 
 
@@ -93,12 +93,12 @@ def overtaken(claims: Iterable[Claim], written: Iterable[Written], polls: Polls,
     ordered = sorted(claims, key=lambda claim: claim.at)
     first = {(one.repository, one.number): one.at for one in reversed(ordered)}
 
-    def overtakes(claim: Claim, one: Written) -> bool:
+    def overtakes(claim: Claim, issue: Written) -> bool:
         rank = issues[claim.repository, claim.number].rank
-        free = one.rank < rank and first.get((one.repository, one.number), math.inf) > claim.at
-        if not free or (one.repository != claim.repository) is not across:
+        free = issue.rank < rank and first.get((issue.repository, issue.number), math.inf) > claim.at
+        if not free or (issue.repository != claim.repository) is not across:
             return False
-        return one.at < _last_asked(polls.get((claim.agent, one.repository), ()), claim.at)
+        return issue.at < _time_of_last_poll(polls.get((claim.agent, issue.repository), ()), claim.at)
 
     return [Overtaken(claim, one) for claim in ordered for one in issues.values() if overtakes(claim, one)]
 
@@ -140,13 +140,13 @@ def growth(few: Tally, few_issues: int, many: Tally, many_issues: int) -> list[R
     ]
 
 
-def _costs(seen: Tally, issues: int) -> tuple[float, float]:
+def _costs(requests: Tally, issues: int) -> tuple[float, float]:
     """Return charged requests for each issue: without the reads of lists of issues, and these reads."""
-    lists = seen.charged_change_lists + seen.shapes.get(_SWEEP, 0)
-    return (seen.charged - lists) / issues, lists / issues
+    lists = requests.charged_change_lists + requests.shapes.get(_SWEEP, 0)
+    return (requests.charged - lists) / issues, lists / issues
 
 
-def _last_asked(polls: Sequence[tuple[float, float]], before: float) -> float:
+def _time_of_last_poll(polls: Sequence[tuple[float, float]], before: float) -> float:
     """Return the time at which the last poll that was answered before a moment was asked."""
     index = bisect_left(polls, (before, -math.inf))
     return polls[index - 1][1] if index else -math.inf

@@ -143,16 +143,16 @@ class Fleet:
     async def polled(self, seconds: float) -> None:
         """Return when every process has polled each of its repositories; raises `Stuck` after so many seconds."""
         exchanges = self.proxy.exchanges
-        known, read = set[tuple[str, str]](), 0
+        loops, read = set[tuple[str, str]](), 0
         with anyio.move_on_after(seconds) as limit:
-            while len(known) < self.sizes.loops:
+            while len(loops) < self.sizes.loops:
                 new, read = exchanges[read:], len(exchanges)
-                known |= {(one.token, one.path) for one in new if one.change_list}
+                loops |= {(one.token, one.path) for one in new if one.change_list}
                 await self.clock.sleep(0.5)
         if limit.cancelled_caught:
-            polled = Counter(self.tokens.get(token, "") for token, _ in known)
+            polled = Counter(self.tokens.get(token, "") for token, _ in loops)
             raise Stuck(
-                f"Not everything was polled ({len(known)} of {self.sizes.loops}: {dict(polled)}): see {self._root}."
+                f"Not everything was polled ({len(loops)} of {self.sizes.loops}: {dict(polled)}): see {self._root}."
             )
 
     async def closed(self, issues: int, seconds: float) -> None:
@@ -189,13 +189,13 @@ async def fleet_of(sizes: Sizes, root: Path) -> AsyncIterator[Fleet]:
             house = LabHost(lab, root, proxy, clock, keys, name=first, more=more, write_interval_seconds=0.25)
             house.script, house.options = f"{login}.scenario.yml", ("--verbose",)
             houses.append(house)
-            await _prepared(house, sizes, index)
+            await _prepare(house, sizes, index)
         fleet = Fleet(sizes, lab, proxy, clock, houses, [_agents(sizes, index) for index in range(sizes.accounts)])
         houses[0].sign_in({name: login for agents in fleet.agents for name, login in agents.items()})
         yield fleet
 
 
-async def _prepared(house: LabHost, sizes: Sizes, index: int) -> None:
+async def _prepare(house: LabHost, sizes: Sizes, index: int) -> None:
     """Prepare the repositories of one account, and the answers of its coders."""
     people = dict.fromkeys((sizes.logins[index], _reviewer(sizes, index)), "write")
     for name in (house.name, *house.more):

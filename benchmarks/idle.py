@@ -27,11 +27,11 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     """Measure the idle hour, and what one pull request that waits for CI adds to each poll."""
     clock = LabClock()
     async with house(root, script("initial"), clock=clock, check_command="sleep 600") as here:
-        rows, details = await _hour(here, clock)
-        return rows + await _waiting(here), details
+        rows, details = await _measure_hour(here, clock)
+        return rows + await _measure_waiting(here), details
 
 
-async def _hour(here: LabHost, clock: LabClock) -> tuple[list[Row], dict[str, object]]:
+async def _measure_hour(here: LabHost, clock: LabClock) -> tuple[list[Row], dict[str, object]]:
     async with AsyncExitStack() as stack:
         loops = [(await stack.enter_async_context(here.agent(role)))[0] for role in AGENTS]
         for _ in range(WARM_UP):
@@ -42,17 +42,17 @@ async def _hour(here: LabHost, clock: LabClock) -> tuple[list[Row], dict[str, ob
         for _ in range(POLLS):
             clock.advance(POLL_SECONDS)
             await _tick(loops)
-    seen = here.proxy.tally()
+    counts = here.proxy.tally()
     polls = [one for one in here.proxy.exchanges if one.change_list]
     rows = [
-        Row("charged in an idle hour", seen.charged, "requests", 0, f"3 agents, {POLLS} polls each"),
+        Row("charged in an idle hour", counts.charged, "requests", 0, f"3 agents, {POLLS} polls each"),
         Row("URLs per repository and poll", len({one.target for one in polls}), "URLs", 1),
-        Row("free requests in an idle hour", seen.requests - seen.charged, "requests"),
+        Row("free requests in an idle hour", counts.requests - counts.charged, "requests"),
     ]
-    return rows, {"sweeps": seen.requests - len(polls)}
+    return rows, {"sweeps": counts.requests - len(polls)}
 
 
-async def _waiting(here: LabHost) -> list[Row]:
+async def _measure_waiting(here: LabHost) -> list[Row]:
     """Implement a specification, until only CI is missing; measure the polls from then on."""
     here.ready_issue("Count users by initial")
     async with here.agent(Role.WORKER) as (loop, _):
@@ -68,10 +68,10 @@ async def _waiting(here: LabHost) -> list[Row]:
         for _ in range(WAITING_TICKS):
             await _tick([loop])
         exchanges = list(here.proxy.exchanges)  # before the lease is released
-    seen = [one for one in exchanges if not one.git and not one.change_list]
+    requests = [one for one in exchanges if not one.git and not one.change_list]
     return [
-        Row("more URLs per poll while a pull request waits for CI", len({one.target for one in seen}), "URLs", 2),
-        Row("charged by them", sum(one.charged for one in seen), "requests", 0, f"{WAITING_TICKS} polls"),
+        Row("more URLs per poll while a pull request waits for CI", len({one.target for one in requests}), "URLs", 2),
+        Row("charged by them", sum(one.charged for one in requests), "requests", 0, f"{WAITING_TICKS} polls"),
     ]
 
 

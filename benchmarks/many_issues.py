@@ -29,10 +29,12 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     async with house(root, script("initial"), clock=clock, check_command="true", labels=labels) as here:
         for number in range(ISSUES):
             here.lab.issue(REPOSITORY, f"Story {number}", BODY, author=OWNER, labels=("status:ready", "blocked"))
-        return [*await _hour(here, clock), await _memory(here)], {"load": round(psutil.getloadavg()[0], 1)}
+        return [*await _measure_hour(here, clock), await _measure_memory(here)], {
+            "load": round(psutil.getloadavg()[0], 1)
+        }
 
 
-async def _hour(here: LabHost, clock: LabClock) -> list[Row]:
+async def _measure_hour(here: LabHost, clock: LabClock) -> list[Row]:
     async with here.agent(Role.WORKER) as (loop, _):
         await loop.tick()
         first = here.proxy.tally()
@@ -49,7 +51,7 @@ async def _hour(here: LabHost, clock: LabClock) -> list[Row]:
     ]
 
 
-async def _memory(here: LabHost) -> Row:
+async def _measure_memory(here: LabHost) -> Row:
     """Measure a worker as a process, when it has swept and polled."""
     async with here.running(Role.WORKER, "worker-1", state="crowd") as pid:
         await here.polled(5, START_SECONDS)

@@ -33,8 +33,8 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
             await here.lab.repository(name, target_project.files(), collaborators=people, check_command="true")
             label_as_init(here.lab, name)
         state = _write_config(here, names)
-        rows = await _start(here, state, "cold")
-        warm = await _start(here, state, "warm")
+        rows = await _measure_start(here, state, "cold")
+        warm = await _measure_start(here, state, "warm")
         return [*rows, *warm], {"repositories": REPOSITORIES, "load": round(psutil.getloadavg()[0], 1)}
 
 
@@ -48,19 +48,19 @@ def _write_config(here: LabHost, names: list[str]) -> str:
     return "many"
 
 
-async def _start(here: LabHost, state: str, how: str) -> list[Row]:
+async def _measure_start(here: LabHost, state: str, kind: str) -> list[Row]:
     """Measure one start of a process, to its first poll of the last repository."""
     here.proxy.exchanges.clear()
     began = here.clock.boot()
     async with here.started(Role.WORKER, WORKER, here.root / f"{state}.yml") as pid:
         complaint = f"Not every repository was polled after {10 * COLD_SECONDS:.0f} s"
         await here.until(lambda: _all_polled(here), 10 * COLD_SECONDS, lambda: complaint, pause_seconds=0.1)
-        seconds, told = here.clock.boot() - began, here.proxy.tally()
-        rest = await _measure_rest(here, pid) if how == "warm" else []
+        seconds, counts = here.clock.boot() - began, here.proxy.tally()
+        rest = await _measure_rest(here, pid) if kind == "warm" else []
     return [
-        Row(f"{how} start: every repository was polled", seconds, "s", COLD_SECONDS, f"{REPOSITORIES} repositories"),
-        Row(f"{how} start: charged requests per repository", told.charged / REPOSITORIES, "requests"),
-        Row(f"{how} start: git exchanges per repository", told.git / REPOSITORIES, "requests"),
+        Row(f"{kind} start: every repository was polled", seconds, "s", COLD_SECONDS, f"{REPOSITORIES} repositories"),
+        Row(f"{kind} start: charged requests per repository", counts.charged / REPOSITORIES, "requests"),
+        Row(f"{kind} start: git exchanges per repository", counts.git / REPOSITORIES, "requests"),
         *rest,
     ]
 

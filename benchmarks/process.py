@@ -57,14 +57,14 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     """Measure every figure of DESIGN's rows about processes."""
     for name in ("rest", "own"):
         (root / name).mkdir()
-    rows = [Row("--help", await _help(root), "s", 0.25, f"median of {STARTS}")]
+    rows = [Row("--help", await _measure_help(root), "s", 0.25, f"median of {STARTS}")]
     async with house(root / "rest", script("initial"), poll_interval=0.02) as here:
-        rows.append(Row("start to the first poll", await _start(here), "s", 0.6, f"median of {STARTS}"))
-        rows += await _rest(here)
-    return [*rows, await _own_time(root / "own")], {}
+        rows.append(Row("start to the first poll", await _measure_start(here), "s", 0.6, f"median of {STARTS}"))
+        rows += await _measure_rest(here)
+    return [*rows, await _measure_own_time(root / "own")], {}
 
 
-async def _help(root: Path) -> float:
+async def _measure_help(root: Path) -> float:
     clock, seconds = RealClock(), []
     env = child_environment() | {"HOME": str(root), "PYTHONPATH": str(ROOT)}
     for _ in range(STARTS):
@@ -74,7 +74,7 @@ async def _help(root: Path) -> float:
     return median(seconds)
 
 
-async def _start(here: LabHost) -> float:
+async def _measure_start(here: LabHost) -> float:
     """Measure the seconds from the start of a process to its first poll; its mirror is there already."""
     seconds = []
     for number in range(STARTS + 1):
@@ -86,7 +86,7 @@ async def _start(here: LabHost) -> float:
     return median(seconds[1:])
 
 
-async def _rest(here: LabHost) -> list[Row]:
+async def _measure_rest(here: LabHost) -> list[Row]:
     """Measure a worker with nothing to do, polling fast."""
     async with here.running(Role.WORKER, "worker-1") as pid:
         await here.polled(50, START_SECONDS)
@@ -103,7 +103,7 @@ async def _rest(here: LabHost) -> list[Row]:
     ]
 
 
-async def _own_time(root: Path) -> Row:
+async def _measure_own_time(root: Path) -> Row:
     """Measure one issue from story to merge by three agents in this process; CI runs between their ticks."""
     clock = RealClock()
     coders: list[TimedCoder] = []
@@ -113,7 +113,7 @@ async def _own_time(root: Path) -> Row:
     async with house(root, script("initial"), test_command=command) as here:
         here.lab.issue(REPOSITORY, "Count users by initial", "For a register.", author=OWNER, labels=("story",))
         spent = 0.0
-        agents = [here.agent(role, change=_timing(coders, clock)) for role in AGENTS]
+        agents = [here.agent(role, change=_time_coders(coders, clock)) for role in AGENTS]
         async with agents[0] as (planner, _), agents[1] as (worker, _), agents[2] as (reviewer, _):
             for _ in range(TICKS):
                 for loop in (planner, worker, reviewer):
@@ -131,7 +131,7 @@ async def _own_time(root: Path) -> Row:
     return Row("the engine's own time per issue", own, "s", 2, f"the lab's share included; tests took {tests:.1f} s")
 
 
-def _timing(coders: list[TimedCoder], clock: RealClock) -> Callable[[Parts], Parts]:
+def _time_coders(coders: list[TimedCoder], clock: RealClock) -> Callable[[Parts], Parts]:
     def change(parts: Parts) -> Parts:
         coders.append(TimedCoder(parts.coder, clock))
         return replace(parts, coder=coders[-1])

@@ -119,8 +119,8 @@ class Tally:
 
 def tally(exchanges: Iterable[Exchange]) -> Tally:
     """Count; `urls` are the different targets that were read, `shapes` the charged requests by what they are."""
-    seen = list(exchanges)
-    rest = [one for one in seen if not one.git]
+    every = list(exchanges)
+    rest = [one for one in every if not one.git]
     charged = [one for one in rest if one.charged]
     return Tally(
         requests=len(rest),
@@ -129,7 +129,7 @@ def tally(exchanges: Iterable[Exchange]) -> Tally:
         writes=sum(one.write for one in rest),
         content=sum(one.content for one in rest),
         speech=sum(one.speech for one in rest),
-        git=len(seen) - len(rest),
+        git=len(every) - len(rest),
         urls=len({one.target for one in rest if one.method == "GET"}),
         shapes=dict(sorted(Counter(one.shape for one in charged).items(), key=lambda pair: (-pair[1], pair[0]))),
     )

@@ -58,24 +58,24 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     async with house(root, script(*STORIES), socket=socket) as here:
         here.programs = counts.directory
         here.lab.at(REPOSITORY).issues.labels.ensure(PULLS_LABEL)  # by any pull request before this one
-        starts, git = await _tell(here, counts)
-        told = here.proxy.tally()
+        starts, git = await _tell_stories(here, counts)
+        counts_of_story = here.proxy.tally()
         rows = [
-            *_rows(told),
+            *_rows(counts_of_story),
             Row("git processes of the story", git.total(), "processes"),
             Row("git processes, with the starts of three agents", (starts + git).total(), "processes", 60),
         ]
-        gh = await _by_gh(here.proxy, socket, here.proxy.exchanges)
+        gh = await _measure_gh(here.proxy, socket, here.proxy.exchanges)
         details = {
-            "charged": told.shapes,
-            "git_requests": told.git,
+            "charged": counts_of_story.shapes,
+            "git_requests": counts_of_story.git,
             "git_processes": dict(git.most_common()),
             "git_processes_of_starts": dict(starts.most_common()),
         }
         return rows + gh, details
 
 
-async def _tell(here: LabHost, counts: GitCounts) -> tuple[Counter[str], Counter[str]]:
+async def _tell_stories(here: LabHost, counts: GitCounts) -> tuple[Counter[str], Counter[str]]:
     """Tell the stories, with the three agents as processes; return the git of their starts, and of the last story.
 
     Each is told until nothing follows any more; what the proxy has seen is the last one's.
@@ -86,10 +86,10 @@ async def _tell(here: LabHost, counts: GitCounts) -> tuple[Counter[str], Counter
     async with AsyncExitStack() as stack:
         for number, (name, role) in enumerate(agents.items(), start=1):
             await stack.enter_async_context(here.running(role, name))
-            await _warm(here, number)
+            await _await_polls(here, number)
         starts = counts.so_far()
         for number, name in enumerate(STORIES, start=1):
-            await _warm(here, len(agents))
+            await _await_polls(here, len(agents))
             here.proxy.exchanges.clear()
             before = counts.so_far()
             title = f"Count users by {name}"
@@ -108,7 +108,7 @@ def finished(lab: Lab, stories: int) -> bool:
     return scene(lab).finished(stories)
 
 
-async def _warm(here: LabHost, agents: int) -> None:
+async def _await_polls(here: LabHost, agents: int) -> None:
     """Return when each agent has polled twice from now on, so that only what the story causes is counted."""
     here.proxy.exchanges.clear()
     await here.polled(2 * agents, SECONDS)
@@ -125,7 +125,7 @@ def _rows(tally: Tally) -> list[Row]:
     ]
 
 
-async def _by_gh(proxy: Proxy, socket: Path, story: Sequence[Exchange]) -> list[Row]:
+async def _measure_gh(proxy: Proxy, socket: Path, story: Sequence[Exchange]) -> list[Row]:
     """Measure the story's reads again, one `gh api` process each: no connection is kept, nothing is conditional."""
     program = shutil.which("gh")
     reads = [one for one in story if one.method == "GET" and not one.git]

@@ -56,40 +56,40 @@ async def measure(root: Path, sizes: Sizes = SIZES) -> tuple[list[Row], dict[str
             began = fleet.clock.boot()
             await fleet.polled(60 + SECONDS_PER_START * sizes.loops)
             started = fleet.clock.boot() - began
-            spans = await _worked(fleet)
+            spans = await _work_off(fleet)
             memory = sum(one.memory_info().rss for one in psutil.Process().children())
-        few, many, told_of = await anyio.to_thread.run_sync(_read, fleet, spans)
+        few, many, facts = await anyio.to_thread.run_sync(_read_counts, fleet, spans)
         costs = growth(few, spans.few_issues, many, sizes.issues - spans.few_issues)
         start = tally(fleet.proxy.exchanges[: spans.few])
-        rows = [*await merged(fleet), *await _order(fleet, told_of), *_lost(fleet, told_of), *account_rows(fleet)]
-        rows += [*costs, *_start(fleet, started, start)]
+        rows = [*await merged(fleet), *await _claim_rows(fleet, facts), *_lost_rows(fleet, facts), *account_rows(fleet)]
+        rows += [*costs, *_start_rows(fleet, started, start)]
         rows.append(Row("seconds per issue", spans.seconds / sizes.issues, "s", note="lab included"))
         rows.append(Row("memory of all processes", memory / 2**20, "MiB RSS", note="shared pages counted for each"))
         shapes = {"start": start.shapes, "few": few.shapes, "many": many.shapes}
         return rows, details(fleet, spans.seconds) | {"charged": shapes}
 
 
-async def _worked(fleet: Fleet) -> Spans:
+async def _work_off(fleet: Fleet) -> Spans:
     """Let the fleet merge everything: a few issues, then the others in two parts."""
     issues, bound = fleet.sizes.issues, SECONDS_PER_ISSUE
     few = min(FEW, issues // 2)
     half = (issues - few + 1) // 2
-    await _quiet(fleet)
+    await _await_quiet(fleet)
     began, start = fleet.clock.boot(), len(fleet.proxy.exchanges)
     fleet.write(range(few), _rank)
     await fleet.closed(few, bound * (few + fleet.sizes.poll_seconds))
-    await _quiet(fleet)
+    await _await_quiet(fleet)
     middle = len(fleet.proxy.exchanges)
     fleet.write(range(few, few + half), _rank)
     await fleet.closed(few + half // 2, bound * issues)
     fleet.write(range(few + half, issues), _rank)
     await fleet.closed(issues, bound * issues)
     seconds = fleet.clock.boot() - began
-    await _quiet(fleet)
+    await _await_quiet(fleet)
     return Spans(start, middle, len(fleet.proxy.exchanges), few, seconds)
 
 
-async def _quiet(fleet: Fleet) -> None:
+async def _await_quiet(fleet: Fleet) -> None:
     await fleet.clock.sleep(QUIET_POLLS * fleet.sizes.poll_seconds)
 
 
@@ -98,18 +98,17 @@ def _rank(issue: int) -> int:
     return random.Random(issue).randrange(len(PRIORITIES))
 
 
-def _read(fleet: Fleet, spans: Spans) -> tuple[Tally, Tally, dict[str, LogFacts]]:
+def _read_counts(fleet: Fleet, spans: Spans) -> tuple[Tally, Tally, dict[str, LogFacts]]:
     """Return the requests among few and among many issues, and the facts from each process's log."""
     exchanges = fleet.proxy.exchanges
-    logs = {name: fleet.houses[0].log(name) for name in fleet.tokens.values()}
-    told_of = {}
-    for name, log in logs.items():
-        with log.open(encoding="utf-8", errors="replace") as lines:
-            told_of[name] = log_facts(lines)
-    return tally(exchanges[spans.few : spans.many]), tally(exchanges[spans.many : spans.end]), told_of
+    facts = {}
+    for name in fleet.tokens.values():
+        with fleet.houses[0].log(name).open(encoding="utf-8", errors="replace") as lines:
+            facts[name] = log_facts(lines)
+    return tally(exchanges[spans.few : spans.many]), tally(exchanges[spans.many : spans.end]), facts
 
 
-async def _order(fleet: Fleet, told_of: dict[str, LogFacts]) -> list[Row]:
+async def _claim_rows(fleet: Fleet, facts: dict[str, LogFacts]) -> list[Row]:
     """Return rows about the order of claims: the more urgent goes first."""
     claims: list[Claim] = []
     for name in fleet.repositories:
@@ -119,7 +118,7 @@ async def _order(fleet: Fleet, told_of: dict[str, LogFacts]) -> list[Row]:
     ahead = fleet.clock.now() - anyio.current_time()
     polls = polls_of(fleet.proxy.exchanges, fleet.tokens, ahead)
     near = overtaken(claims, fleet.written, polls, across=False)
-    vain = [one for one in near if (one.urgent.repository, one.urgent.number) in told_of[one.claim.agent].left_alone]
+    vain = [one for one in near if (one.urgent.repository, one.urgent.number) in facts[one.claim.agent].left_alone]
     far = {one.claim for one in overtaken(claims, fleet.written, polls, across=True)}
     return [
         Row("claims before a more urgent issue that was seen", len(near) - len(vain), "claims", 0, f"of {len(claims)}"),
@@ -129,9 +128,9 @@ async def _order(fleet: Fleet, told_of: dict[str, LogFacts]) -> list[Row]:
     ]
 
 
-def _lost(fleet: Fleet, told_of: dict[str, LogFacts]) -> list[Row]:
-    lost, held = sum(one.lost for one in told_of.values()), sum(one.held for one in told_of.values())
-    reviews = sum(one.lost for name, one in told_of.items() if fleet.reviews(name))
+def _lost_rows(fleet: Fleet, facts: dict[str, LogFacts]) -> list[Row]:
+    lost, held = sum(one.lost for one in facts.values()), sum(one.held for one in facts.values())
+    reviews = sum(one.lost for name, one in facts.items() if fleet.reviews(name))
     note = f"{lost - reviews} by workers, {reviews} by reviewers"
     return [
         Row("claims lost per issue", lost / fleet.sizes.issues, "claims", LOST, note),
@@ -139,7 +138,7 @@ def _lost(fleet: Fleet, told_of: dict[str, LogFacts]) -> list[Row]:
     ]
 
 
-def _start(fleet: Fleet, seconds: float, start: Tally) -> Sequence[Row]:
+def _start_rows(fleet: Fleet, seconds: float, start: Tally) -> Sequence[Row]:
     loops = fleet.sizes.loops
     return [
         Row("start of all: every repository was polled by all its processes", seconds, "s", note=f"{loops} pairs"),

@@ -50,34 +50,34 @@ async def measure(root: Path, issues: int = ISSUES) -> tuple[list[Row], dict[str
     async with house(root, script(*names), check_command="true", test_command=STUB, test_report=REPORT) as here:
         argv = (sys.executable, "-m", "console", "run", "--config", str(here.config("machine")))
         async with process.started(argv, cwd=root, env=here.environment, log=here.log("agents")) as child:
-            samples = await _samples(here, names, psutil.Process(child.pid))
+            samples = await _take_samples(here, names, psutil.Process(child.pid))
     return _rows(samples), {"samples": [(one.merged, round(one.mebibytes, 1)) for one in samples]}
 
 
-async def _samples(here: LabHost, names: list[str], agents: psutil.Process) -> list[Sample]:
+async def _take_samples(here: LabHost, names: list[str], agents: psutil.Process) -> list[Sample]:
     """Return a sample after every tenth of the issues, after the fiftieth, and after the last."""
     marks = {*range(len(names) // 10 or 1, len(names), len(names) // 10 or 1), min(FIRST, len(names)), len(names)}
     samples: list[Sample] = []
     written = 0
     for mark in sorted(marks):
         with anyio.move_on_after(SECONDS_PER_ISSUE * (mark - (samples[-1].merged if samples else 0))) as limit:
-            while (merged := _merged(here)) < mark:
+            while (merged := _count_merged(here)) < mark:
                 while written < min(merged + AT_ONCE, mark):
                     here.ready_issue(f"Count users by {names[written]}")
                     written += 1
                 await here.clock.sleep(0.2)
         if limit.cancelled_caught:
-            raise Stuck(f"{_merged(here)} of {mark} issues were merged in time: see {here.root}.")
+            raise Stuck(f"{_count_merged(here)} of {mark} issues were merged in time: see {here.root}.")
         await here.clock.sleep(QUIET_SECONDS)
-        samples.append(_sample(mark, agents))
+        samples.append(_take_sample(mark, agents))
     return samples
 
 
-def _merged(here: LabHost) -> int:
+def _count_merged(here: LabHost) -> int:
     return sum(not thread.open for thread in here.lab.at(REPOSITORY).issues.records.values() if not thread.is_pull)
 
 
-def _sample(merged: int, agents: psutil.Process) -> Sample:
+def _take_sample(merged: int, agents: psutil.Process) -> Sample:
     with agents.oneshot():
         return Sample(merged, agents.memory_info().rss / 2**20, agents.num_fds(), agents.num_threads())
 

@@ -38,9 +38,9 @@ def save(name: str, part: str, rows: Sequence[Row], details: Mapping[str, object
     """Write one part of `results/NAME.json`, keeping the other parts that stand there."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    known[part] = {"rows": [asdict(row) | {"verdict": row.verdict} for row in rows], "details": details}
-    path.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    parts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    parts[part] = {"rows": [asdict(row) | {"verdict": row.verdict} for row in rows], "details": details}
+    path.write_text(json.dumps(parts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return path
 
 

@@ -48,7 +48,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
         mirror = Mirror(Git(root / "mirror.git", child_environment(), credentials=answers), lab.git_url(NAME))
         await mirror.ensure()
         ways = _ways(root, mirror, answers)
-        seconds, disk = await _rounds(root, ways)
+        seconds, disk = await _measure_rounds(root, ways)
     return _rows(seconds, disk, _size(root / "mirror.git")), {"seconds": seconds, "mebibytes": disk}
 
 
@@ -77,7 +77,7 @@ def _ways(root: Path, mirror: Mirror, answers: Credentials) -> Mapping[str, Step
     }
 
 
-async def _rounds(root: Path, ways: Mapping[str, Step]) -> tuple[dict[str, float], dict[str, float]]:
+async def _measure_rounds(root: Path, ways: Mapping[str, Step]) -> tuple[dict[str, float], dict[str, float]]:
     clock = RealClock()
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     disk: dict[str, float] = {}

@@ -47,10 +47,10 @@ async def _main(options: argparse.Namespace) -> int:
     corpus = read(await anyio.Path(options.list).read_text(encoding="utf-8"))
     wanted = list(corpus.chosen(_words(options.project), _words(options.language), _words(options.commit)))
     file = options.scratch / RESULTS
-    known = results.read(file)
+    played = results.read(file)
     if not options.summary:
         place = Place(options.repositories.resolve(), options.scratch.resolve())
-        left = [one for one in wanted if options.again or (one[0].name, one[1].key) not in known]
+        left = [one for one in wanted if options.again or (one[0].name, one[1].key) not in played]
         for project, listed in left[: options.limit]:
             await install(project, place)
             result = await play(project, listed, place, snapshot())

@@ -63,16 +63,16 @@ class Place:
 async def play(project: Project, listed: Listed, place: Place, environment: Mapping[str, str]) -> Result:
     """Judge one commit; one that cannot be judged is an `error` with the sentence."""
     began = anyio.current_time()
-    known = {**environment, "PATH": _path(place.packages(project), environment)}
+    variables = {**environment, "PATH": _path(place.packages(project), environment)}
     report: Report | None = None
     reason = f"It took longer than {LIMIT_SECONDS:.0f} seconds."
     bench: CountingBench | None = None
     with anyio.move_on_after(LIMIT_SECONDS):
         try:
-            settings = _settings(project, place.packages(project), known)
-            confined = await confinement(settings, known)
-            bench = CountingBench(child_environment(known), LIMIT_SECONDS, confinement=confined)
-            report = await _verify(project, listed, place, settings, known, bench)
+            settings = _settings(project, place.packages(project), variables)
+            confined = await confinement(settings, variables)
+            bench = CountingBench(child_environment(variables), LIMIT_SECONDS, confinement=confined)
+            report = await _verify(project, listed, place, settings, variables, bench)
         except EngineError as error:
             reason = str(error)
     runs = bench.runs if bench else Counter[str]()
@@ -119,7 +119,7 @@ async def _run(directory: Path, *argv: str) -> None:
 
 
 async def _verify(
-    project: Project, listed: Listed, place: Place, settings: Settings, known: Mapping[str, str], bench: TestBench
+    project: Project, listed: Listed, place: Place, settings: Settings, variables: Mapping[str, str], bench: TestBench
 ) -> Report:
     root = place.packages(project)
     parent, head, repository = await _commits(listed, place.clone(project), root)
@@ -129,15 +129,15 @@ async def _verify(
         autoload.write_text(_AUTOLOAD % json.dumps(project.php_classes), encoding="utf-8")
         command = f"{command} --bootstrap {autoload}"
     options = VerifyOptions(local=(parent, head), repo=repository, test_command=command)
-    return await examined_locally(options, settings, known, bench)
+    return await examined_locally(options, settings, variables, bench)
 
 
-def _settings(project: Project, root: Path, known: Mapping[str, str]) -> Settings:
+def _settings(project: Project, root: Path, variables: Mapping[str, str]) -> Settings:
     """Return settings without a sandbox, which would hide what is installed beside the checkouts."""
     config = root / "engine.yml"
     named = {"repositories": [{"name": project.name}], "state_dir": f"{root}/state", "work_dir": f"{root}/work"}
     config.write_text(json.dumps({**named, "sandbox": "none"}), encoding="utf-8")  # JSON is YAML
-    return load(config, repository=None, environment=known)
+    return load(config, repository=None, environment=variables)
 
 
 def _path(root: Path, environment: Mapping[str, str]) -> str:
