@@ -30,12 +30,12 @@ def messages() -> Iterator[Message]:
     """Answers to commands, calls for people, and what labels say of themselves."""
     yield Message("closing.merged", end_message.merged(OPENED, PULL, 0.42, timedelta(minutes=25)))
     later = replace(OPENED, body_sha256=body_sha256(ISSUE.title, "An older text."))
-    yield Message("end_message.edited_since", end_message.edited_since(later, ISSUE, NAMES))
+    yield Message.of(end_message.edited_since, later, ISSUE, NAMES)
     for track, stage in ((Track.STORY, Stage.AWAITING_APPROVAL), (Track.SPECIFICATION, Stage.FAILED)):
         yield Message(f"rulings.offered, {track} at {stage}", command_rules.offered(track, stage))
     yield Message("rulings.offered, approved pull request", command_rules.offered(Track.PULL_REQUEST, Stage.APPROVED))
     yield Message("desk.APPROVE", command_loop.APPROVE)
-    yield Message("command_loop.stopped", command_loop.stopped("ada", "status:reviewing"))
+    yield Message.of(command_loop.stopped, "ada", "status:reviewing")
     yield Message("notices.untrusted_label", one_time_replies.untrusted_label("status:ready", "mallory")[1])
     for what in ("plan", "merge", *approvals.HELD_UP):
         yield Message(

@@ -47,22 +47,22 @@ _ASKS = Ambiguity(question="Does the search ignore accents?", blocking=True, ass
 
 def messages() -> Iterator[Message]:
     """All of it, in the order of a story's life."""
-    yield Message("comments.plan", comments.plan(_PLAN, 1))
+    yield Message.of(comments.plan, _PLAN, 1)
     asking = _PLAN.model_copy(update={"ambiguities": (_ASKS,)})
     for approval, planned in ((Approval.COMMENT, asking), (Approval.TERMINAL, _PLAN), (Approval.AUTO, _PLAN)):
         how = comments.plan(planned, 1, approval).rpartition("\n---\n")[2]
         yield Message(f"comments.plan, {approval}{' with questions' if planned is asking else ''}", how)
-    yield Message("comments.doubtful", comments.doubtful(NAMES.story, "mallory"))
-    yield Message("comments.changed_meanwhile", comments.changed_meanwhile(STORY))
-    yield Message("comments.waiting", comments.waiting(replace(STORY, wait=Wait("backoff", UNTIL)), "The run failed."))
-    yield Message("comments.specified", comments.specified(STORY, [Created("11-1", 12, "Search users by name", (9,))]))
-    yield Message("comments.finished", comments.finished(replace(STORY, stage=Stage.DONE), {"11-1": 12}))
-    yield Message("comments.closed", comments.closed(STORY))
-    yield Message("comments.paused", comments.paused(STORY))
-    yield Message("comments.withdrawn", comments.withdrawn(STORY, "the label 'story' was removed", "status:planning"))
+    yield Message.of(comments.doubtful, NAMES.story, "mallory")
+    yield Message.of(comments.changed_meanwhile, STORY)
+    yield Message.of(comments.waiting, replace(STORY, wait=Wait("backoff", UNTIL)), "The run failed.")
+    yield Message.of(comments.specified, STORY, [Created("11-1", 12, "Search users by name", (9,))])
+    yield Message.of(comments.finished, replace(STORY, stage=Stage.DONE), {"11-1": 12})
+    yield Message.of(comments.closed, STORY)
+    yield Message.of(comments.paused, STORY)
+    yield Message.of(comments.withdrawn, STORY, "the label 'story' was removed", "status:planning")
     failed = replace(STORY, stage=Stage.FAILED, round=3)
     error = Blocked("Three plans were sent back.")
-    yield Message("comments.given_up", comments.given_up(failed, error, "status:planning", "no JSON"))
+    yield Message.of(comments.given_up, failed, error, "status:planning", "no JSON")
     yield from _proposals()
     yield from _replies()
 
@@ -74,10 +74,10 @@ def _proposals() -> Iterator[Message]:
     for proposal, label in ((bug, "bug"), (twin, "duplicate"), (vague, "needs-info")):
         shown = proposal_comments.proposed(proposal, label)
         yield Message(f"proposal_comments.proposed, {proposal.kind}", shown)
-    yield Message("proposal_comments.accepted", proposal_comments.accepted(bug, "bug", "ada"))
-    yield Message("proposal_comments.rejected", proposal_comments.rejected(bug, "ada"))
-    yield Message("proposal_comments.overtaken", proposal_comments.overtaken("it has a label"))
-    yield Message("proposal_comments.failed", proposal_comments.failed(Blocked("The model declines this text.")))
+    yield Message.of(proposal_comments.accepted, bug, "bug", "ada")
+    yield Message.of(proposal_comments.rejected, bug, "ada")
+    yield Message.of(proposal_comments.overtaken, "it has a label")
+    yield Message.of(proposal_comments.failed, Blocked("The model declines this text."))
     outcomes = (proposal_comments.DECIDED, proposal_comments.NO_PROPOSAL)
     yield Message("proposal_comments, in the record of commands", "\n".join(f"- {one}" for one in outcomes))
 
@@ -88,4 +88,4 @@ def _replies() -> Iterator[Message]:
     yield Message("replies.answered", neutralise(replies.answered(asked, answer, "main")))
     yield Message("replies.failed", neutralise(replies.failed(asked, Blocked("The model declines this text."))))
     yield Message("replies.unanswered", neutralise(replies.unanswered(asked)))
-    yield Message("replies.limited", replies.limited(20))
+    yield Message.of(replies.limited, 20)

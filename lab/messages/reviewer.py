@@ -56,13 +56,12 @@ def messages() -> Iterator[Message]:
     yield from _not_reviewed()
     for blocker in Blocker:
         named = ("grace", "alan") if blocker is Blocker.REMARKED else _FACTS.missing
-        yield Message(
-            f"comments.approved, {blocker.name.casefold()}",
-            comments.approved(REVIEW, blocker, NAMES, replace(_FACTS, missing=named)),
+        yield Message.of(comments.approved, REVIEW, blocker, NAMES, replace(_FACTS, missing=named)).on(
+            blocker.name.casefold()
         )
-    yield Message("comments.merge_title", comments.merge_title(PULL))
-    yield Message("comments.merge_message", comments.merge_message(PULL, ("Signed-off-by: Ada <ada@example.org>",)))
-    yield Message("comments.merged", comments.merged(replace(REVIEW, stage=Stage.DONE)))
+    yield Message.of(comments.merge_title, PULL)
+    yield Message.of(comments.merge_message, PULL, ("Signed-off-by: Ada <ada@example.org>",))
+    yield Message.of(comments.merged, replace(REVIEW, stage=Stage.DONE))
     yield from _after_merge()
 
 
@@ -70,14 +69,14 @@ def _after_merge() -> Iterator[Message]:
     merge = MergeCommit(PULL, "9f8e7d6c" * 5, BASE)
     red = (Failure(Check("test", CheckOutcome.FAILED), "FAILED tests/test_search.py::test_order"),)
     voice = after_merge.Voice(NAMES, Keyring(1), "https://github.com/ada/directory")
-    yield Message("messages.issue_title", after_merge.issue_title(merge))
-    yield Message("messages.issue_body", after_merge.issue_body(merge, red, voice))
-    yield Message("messages.revert_title", after_merge.revert_title(merge))
-    yield Message("messages.revert_body", after_merge.revert_body(merge, red, voice))
-    yield Message("messages.revert_message", after_merge.revert_message(merge, red))
+    yield Message.of(after_merge.issue_title, merge)
+    yield Message.of(after_merge.issue_body, merge, red, voice)
+    yield Message.of(after_merge.revert_title, merge)
+    yield Message.of(after_merge.revert_body, merge, red, voice)
+    yield Message.of(after_merge.revert_message, merge, red)
     for answer in Answer:
-        yield Message(f"messages.comment, {answer}", after_merge.comment(merge, red, answer, 16, voice))
-    yield Message("messages.comment, refused", after_merge.comment(merge, red, Answer.ISSUE, 0, voice))
+        yield Message.of(after_merge.comment, merge, red, answer, 16, voice).on(answer)
+    yield Message.of(after_merge.comment, merge, red, Answer.ISSUE, 0, voice).on("refused")
 
 
 def _reviews() -> Iterator[Message]:
@@ -96,9 +95,9 @@ def _reviews() -> Iterator[Message]:
         criteria=(_MET, _UNMET),
         breaking_change=nothing,
     )
-    yield Message("text.review_body", text.review_body(replace(_draft(good), checked=Checked(criteria=(_MET,)))))
-    yield Message("text.review_body, changes", text.review_body(_draft(bad)))
-    yield Message("text.finding_body", text.finding_body(_FINDING))
+    yield Message.of(text.review_body, replace(_draft(good), checked=Checked(criteria=(_MET,))))
+    yield Message.of(text.review_body, _draft(bad)).on("changes")
+    yield Message.of(text.finding_body, _FINDING)
     careful = good.model_copy(
         update={
             "breaking_change": BreakingChange(breaks=True, why="search() has another name."),
@@ -107,33 +106,29 @@ def _reviews() -> Iterator[Message]:
     )
     made = _draft(careful, paths=("pyproject.toml",))
     question = Answered(Question(ChangeKind.CHANGED, "tests/test_search.py::test_order"))
-    yield Message(
-        "text.review_body, careful", text.review_body(replace(made, removed=("search.py: find",), replies=(question,)))
-    )
+    yield Message.of(text.review_body, replace(made, removed=("search.py: find",), replies=(question,))).on("careful")
     unseen = replace(
         made, patch=replace(made.patch, missing=("big.json",), paths=frozenset()), answer=good, late=(_FINDING,)
     )
-    yield Message("text.review_body, incomplete", text.review_body(unseen))
+    yield Message.of(text.review_body, unseen).on("incomplete")
 
 
 def _not_reviewed() -> Iterator[Message]:
-    yield Message("comments.changes_requested", comments.changes_requested(REVIEW, PULL, NAMES))
-    yield Message(
-        "comments.changes_requested, by a person", comments.changes_requested(REVIEW, PULL, NAMES, by_person=True)
-    )
-    yield Message("comments.not_asked", comments.not_asked(REVIEW, replace(PULL, head_sha="c" * 40), NAMES))
-    yield Message("comments.of_issues", comments.of_issues("status:ready", NAMES))
-    yield Message("comments.read_anew", comments.read_anew(REVIEW))
-    yield Message("comments.sent_to_base", comments.sent_to_base(REVIEW, "main"))
-    yield Message("comments.sent_back", comments.sent_back(REVIEW))
+    yield Message.of(comments.changes_requested, REVIEW, PULL, NAMES)
+    yield Message.of(comments.changes_requested, REVIEW, PULL, NAMES, by_person=True).on("by a person")
+    yield Message.of(comments.not_asked, REVIEW, replace(PULL, head_sha="c" * 40), NAMES)
+    yield Message.of(comments.of_issues, "status:ready", NAMES)
+    yield Message.of(comments.read_anew, REVIEW)
+    yield Message.of(comments.sent_to_base, REVIEW, "main")
+    yield Message.of(comments.sent_back, REVIEW)
     for reason in WAITS.values():
-        yield Message(f"comments.put_off, {reason.name.casefold()}", comments.put_off(REVIEW, reason, NAMES))
-    yield Message("comments.waiting", comments.waiting(replace(REVIEW, wait=Wait("backoff", UNTIL)), "The run failed."))
-    yield Message("comments.paused", comments.paused(REVIEW))
-    yield Message("comments.withdrawn", comments.withdrawn(REVIEW, "the pull request was closed"))
-    yield Message("comments.withdrawn, open", comments.withdrawn(REVIEW, "the label was removed", NAMES))
+        yield Message.of(comments.put_off, REVIEW, reason, NAMES).on(reason.name.casefold())
+    yield Message.of(comments.waiting, replace(REVIEW, wait=Wait("backoff", UNTIL)), "The run failed.")
+    yield Message.of(comments.paused, REVIEW)
+    yield Message.of(comments.withdrawn, REVIEW, "the pull request was closed")
+    yield Message.of(comments.withdrawn, REVIEW, "the label was removed", NAMES).on("open")
     failed = replace(REVIEW, stage=Stage.FAILED)
-    yield Message("comments.given_up", comments.given_up(failed, errors.RoundsUsedUp(3), NAMES))
-    yield Message("comments.rounds_used_up", comments.rounds_used_up(3))
-    yield Message("comments.reviews_used_up", comments.reviews_used_up(10))
-    yield Message("comments.too_large", comments.too_large(["big.json"]))
+    yield Message.of(comments.given_up, failed, errors.RoundsUsedUp(3), NAMES)
+    yield Message.of(comments.rounds_used_up, 3)
+    yield Message.of(comments.reviews_used_up, 10)
+    yield Message.of(comments.too_large, ["big.json"])

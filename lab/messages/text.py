@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ParamSpec
 
 from shared.github.status import Status
+
+P = ParamSpec("P")
 
 _MARK = re.compile(r"^<!--.*-->\n?", re.MULTILINE)
 
@@ -18,6 +21,15 @@ class Message:
     name: str
     content: Status | str
 
+    @classmethod
+    def of(cls, make: Callable[P, Status | str], *args: P.args, **kwargs: P.kwargs) -> Message:
+        """Return what this function makes of these facts, called by its module and its name."""
+        return cls(f"{make.__module__.rpartition('.')[2]}.{make.__name__}", make(*args, **kwargs))
+
+    def on(self, occasion: str) -> Message:
+        """Return the message with the occasion in its name."""
+        return replace(self, name=f"{self.name}, {occasion}")
+
     @property
     def function(self) -> str:
         """The function alone."""
@@ -25,14 +37,10 @@ class Message:
 
     def text(self) -> str:
         """Return the text as GitHub shows it."""
-        body = "\n".join(_status(self.content)) if isinstance(self.content, Status) else self.content
+        body = self.content
+        if isinstance(body, Status):
+            body = f"{body.sentence}\n\n{body.notes}" if body.notes else body.sentence
         return re.sub(r"\n{3,}", "\n\n", _MARK.sub("", body)).strip()
-
-
-def _status(status: Status) -> Iterator[str]:
-    yield status.sentence
-    if status.notes:
-        yield f"\n{status.notes}"
 
 
 def section(title: str, messages: list[Message]) -> str:

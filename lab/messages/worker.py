@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lab.messages.samples import AT, BASE, FAILED, HEAD, ISSUE, LATER, NAMES, OPENED, PULL, ROUND, WORK
+from lab.messages.samples import BASE, FAILED, HEAD, ISSUE, LATER, NAMES, OPENED, PULL, ROUND, WORK
 from lab.messages.text import Message
 from shared.ci.round import CiObservation
 from shared.errors import Misconfigured
@@ -77,77 +77,62 @@ def messages() -> Iterator[Message]:
 
 
 def _on_the_issue() -> Iterator[Message]:
-    yield Message("comments.tests_written", comments.tests_written(WORK, [_TEST], ["AC3: no test proves it"], "", 1))
-    yield Message(
-        "comments.progress", comments.progress(WORK, "The pending test was activated and fails as it should.")
-    )
-    yield Message("comments.attempt_failed", comments.attempt_failed(WORK, 3, [f"{_TEST}: assert [] == ['ada']"]))
-    yield Message("comments.refactoring_waits", comments.refactoring_waits(WORK, "-old\n+new"))
-    yield Message("comments.waiting_for_ci", comments.waiting_for_ci(OPENED))
-    yield Message("comments.edited", comments.edited(WORK))
-    yield Message("comments.handed_over", comments.handed_over(OPENED))
-    yield Message("comments.nothing_left", comments.nothing_left(WORK, "main"))
-    yield Message("comments.passed_on", comments.passed_on(replace(WORK, next_role="developer")))
-    yield Message("comments.waiting", comments.waiting(LATER, "The run 'implement' ended as usage-limit."))
-    yield Message("comments.unusable", comments.unusable(WORK, Misconfigured("test_command: pytest is not installed")))
-    yield Message("text_binding.doubtful", text_binding.doubtful(NAMES, ISSUE))
-    yield Message(
-        "dependency_cycles.cycle_status",
-        dependency_cycles.cycle_status((dependency_cycles.Link(12, 13), dependency_cycles.Link(13, 12, written=False))),
+    yield Message.of(comments.tests_written, WORK, [_TEST], ["AC3: no test proves it"], "", 1)
+    yield Message.of(comments.progress, WORK, "The pending test was activated and fails as it should.")
+    yield Message.of(comments.attempt_failed, WORK, 3, [f"{_TEST}: assert [] == ['ada']"])
+    yield Message.of(comments.refactoring_waits, WORK, "-old\n+new")
+    yield Message.of(comments.waiting_for_ci, OPENED)
+    yield Message.of(comments.edited, WORK)
+    yield Message.of(comments.handed_over, OPENED)
+    yield Message.of(comments.nothing_left, WORK, "main")
+    yield Message.of(comments.passed_on, replace(WORK, next_role="developer"))
+    yield Message.of(comments.waiting, LATER, "The run 'implement' ended as usage-limit.")
+    yield Message.of(comments.unusable, WORK, Misconfigured("test_command: pytest is not installed"))
+    yield Message.of(text_binding.doubtful, NAMES, ISSUE)
+    yield Message.of(
+        dependency_cycles.cycle_status, (dependency_cycles.Link(12, 13), dependency_cycles.Link(13, 12, written=False))
     )
     yield Message("branch.adopted", branch.adopted(OPENED, BASE, [_TEST]))
     yield Message("branch.in_step", branch.in_step(OPENED, "main", ["directory/search.py: both changed it"]))
 
 
 def _about_ci() -> Iterator[Message]:
-    yield Message("ci_comments.red", ci_comments.red(OPENED, _RED))
-    yield Message("ci_comments.rerun", ci_comments.rerun(OPENED, _RED, ""))
-    yield Message(
-        "ci_comments.rerun, refused", ci_comments.rerun(OPENED, _RED, "Resource not accessible by integration")
-    )
-    yield Message("ci_comments.base_red", ci_comments.base_red(OPENED, _RED))
-    yield Message("ci_comments.overdue", ci_comments.overdue(OPENED, _RUNNING))
-    yield Message("ci_comments.overdue, no CI", ci_comments.overdue(OPENED, CiObservation(no_ci=True)))
-    yield Message(
-        "ci_comments.overdue, required", ci_comments.overdue(OPENED, replace(_RUNNING, required=frozenset({"build"})))
-    )
+    yield Message.of(ci_comments.red, OPENED, _RED)
+    yield Message.of(ci_comments.rerun, OPENED, _RED, "")
+    yield Message.of(ci_comments.rerun, OPENED, _RED, "Resource not accessible by integration").on("refused")
+    yield Message.of(ci_comments.base_red, OPENED, _RED)
+    yield Message.of(ci_comments.overdue, OPENED, _RUNNING)
+    yield Message.of(ci_comments.overdue, OPENED, CiObservation(no_ci=True)).on("no CI")
+    yield Message.of(ci_comments.overdue, OPENED, replace(_RUNNING, required=frozenset({"build"}))).on("required")
     yield Message("ci_comments.unrepaired", str(errors.CiGivenUp(3, ci_comments.unrepaired(_RED))))
 
 
 def _on_the_pull_request() -> Iterator[Message]:
     keys = Keyring(1)
-    yield Message("pull_request_body.title", pull_request_body.title("{title}", ISSUE))
-    yield Message("pull_request_body.body", pull_request_body.body(_CHANGE))
-    yield Message(
-        "pull_request_body.proof, without a new test",
-        pull_request_body.proof(replace(_CHANGE, evidence=markdown(replace(_EVIDENCE, proofs=())), flagged=())),
+    yield Message.of(pull_request_body.title, "{title}", ISSUE)
+    yield Message.of(pull_request_body.body, _CHANGE)
+    yield Message.of(
+        pull_request_body.proof, replace(_CHANGE, evidence=markdown(replace(_EVIDENCE, proofs=())), flagged=())
+    ).on("without a new test")
+    yield Message.of(comments.commit_message, "Implement Search users", fence=WORK, phase="green")
+    yield Message.of(answers.reply, 15, _ANSWERS[0], HEAD, keys)
+    yield Message.of(answers.reply, 15, replace(_ANSWERS[0], done=False, said="the API is public."), HEAD, keys).on(
+        "not changed"
     )
-    yield Message(
-        "comments.commit_message", comments.commit_message("Implement Search users", fence=WORK, phase="green")
-    )
-    yield Message("answers.reply", answers.reply(15, _ANSWERS[0], HEAD, keys))
-    yield Message(
-        "answers.reply, not changed",
-        answers.reply(15, replace(_ANSWERS[0], done=False, said="the API is public."), HEAD, keys),
-    )
-    yield Message("answers.reply, nothing said", answers.reply(15, replace(_ANSWERS[0], said=""), HEAD, keys))
-    yield Message("answers.conversation", answers.conversation(15, _ANSWERS, HEAD, keys))
-    yield Message("status_text.answered", status_text.answered(ROUND, _ANSWERS, 0, again=False))
-    yield Message("status_text.answered, more came", status_text.answered(ROUND, _ANSWERS, 2, again=True))
-    yield Message(
-        "status_text.with_ignored", status_text.with_ignored(comments.handed_over(OPENED), [("c1", "no write access")])
-    )
-    yield Message("comments.opened_again", comments.opened_again(NAMES))
+    yield Message.of(answers.reply, 15, replace(_ANSWERS[0], said=""), HEAD, keys).on("nothing said")
+    yield Message.of(answers.conversation, 15, _ANSWERS, HEAD, keys)
+    yield Message.of(status_text.answered, ROUND, _ANSWERS, 0, again=False)
+    yield Message.of(status_text.answered, ROUND, _ANSWERS, 2, again=True).on("more came")
+    yield Message.of(status_text.with_ignored, comments.handed_over(OPENED), [("c1", "no write access")])
+    yield Message.of(comments.opened_again, NAMES)
 
 
 def _stopped() -> Iterator[Message]:
-    yield Message("comments.paused", comments.paused(WORK))
-    yield Message("comments.withdrawn", comments.withdrawn(WORK, "the issue was closed or locked", NAMES, remains=True))
-    yield Message(
-        "comments.withdrawn, open PR", comments.withdrawn(OPENED, "the label was removed", NAMES, pull_request=PULL)
-    )
-    yield Message("comments.ready_in_vain", comments.ready_in_vain(OPENED, NAMES, PULL))
-    yield Message("comments.pull_request_closed", comments.pull_request_closed(OPENED, NAMES, remains=False))
+    yield Message.of(comments.paused, WORK)
+    yield Message.of(comments.withdrawn, WORK, "the issue was closed or locked", NAMES, remains=True)
+    yield Message.of(comments.withdrawn, OPENED, "the label was removed", NAMES, pull_request=PULL).on("open PR")
+    yield Message.of(comments.ready_in_vain, OPENED, NAMES, PULL)
+    yield Message.of(comments.pull_request_closed, OPENED, NAMES, remains=False)
 
 
 def _failed() -> Iterator[Message]:
@@ -162,7 +147,4 @@ def _failed() -> Iterator[Message]:
     }
     for name, error in reasons.items():
         fence = replace(FAILED, pr=15) if name in {"CI", "rounds", "branch moved", "conflict"} else FAILED
-        yield Message(f"comments.given_up, {name}", comments.given_up(fence, error, "branch `auto/issue-12`", NAMES))
-
-
-__all__ = ["AT", "MODULES", "UNPOSTED", "messages"]
+        yield Message.of(comments.given_up, fence, error, "branch `auto/issue-12`", NAMES).on(name)

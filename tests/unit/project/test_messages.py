@@ -9,8 +9,7 @@ from types import ModuleType
 import pytest
 
 from lab.messages import planner, reviewer, worker
-from lab.messages.__main__ import PAGE
-from lab.messages.page import CHAPTERS, page
+from lab.messages.__main__ import CHAPTERS, PAGE, page
 
 POETIC = (
     "leads on",
