@@ -22,6 +22,9 @@ from lab.github.world.repository import Hook, RepositoryRecord
 QUEUE = "github-merge-queue"
 """Login of the bot that works on merge queues."""
 
+FORK_BRANCH = "patch-1"
+"""GitHub's name for the branch of a person who edits a file on its pages."""
+
 
 class SiteActions:
     """Every method is one action of a named person; accounts that it names are created."""
@@ -158,13 +161,29 @@ class SiteActions:
         author: str,
         draft: bool = False,
     ) -> PullRecord:
-        """`author` opens a pull request from a fork of theirs."""
+        """`author` opens a pull request from a fork of theirs, made of the default branch as it is."""
         self.account(author)
-        return await opened(self.at(full_name), author, files, (title, body), draft=draft)
+        repository = self.at(full_name)
+        base = repository.facts.default_branch
+        tip = await repository.bare.sha(f"refs/heads/{base}")
+        if tip is None:
+            raise KeyError(base)
+        head = await _commit(repository, author, tip, files)
+        thread = repository.issues.open(author, title, body, is_pull=True)
+        fork = f"{author}/{repository.facts.name}"
+        pull = repository.pulls.open(thread, (FORK_BRANCH, head), (base, tip), draft=draft, fork=fork)
+        await show_head(repository, pull)
+        return pull
 
     async def push_to_fork(self, full_name: str, number: int, files: Mapping[str, str]) -> PullRecord:
         """The author of a pull request from a fork pushes one more commit."""
-        return await pushed(self.at(full_name), number, files)
+        repository = self.at(full_name)
+        pull = repository.pulls.require(number)
+        head = await _commit(repository, pull.fork.partition("/")[0], pull.head_sha, files)
+        base = await repository.bare.sha(f"refs/heads/{pull.base_branch}") or pull.base_sha
+        moved = repository.pulls.move_head(number, head, base)
+        await show_head(repository, moved)
+        return moved
 
     def mark_draft(self, full_name: str, number: int, *, actor: str, draft: bool) -> PullRecord:
         """`actor` marks a pull request as ready for review, or as a draft again."""
@@ -175,43 +194,7 @@ class SiteActions:
         return transfer.issue(self.at(full_name), number, self.at(target), actor)
 
 
-BRANCH = "patch-1"
-"""GitHub's name for the branch of a person who edits a file on its pages."""
-
-
-async def opened(
-    repository: RepositoryRecord,
-    author: str,
-    files: Mapping[str, str],
-    text: tuple[str, str],
-    *,
-    branch: str = BRANCH,
-    draft: bool = False,
-) -> PullRecord:
-    """`author` proposes `files` from their fork, made of the default branch as it is; `text` is title and body."""
-    base = repository.facts.default_branch
-    tip = await repository.bare.sha(f"refs/heads/{base}")
-    if tip is None:
-        raise KeyError(base)
-    head = await _committed(repository, author, tip, files)
-    thread = repository.issues.open(author, *text, is_pull=True)
-    fork = f"{author}/{repository.facts.name}"
-    pull = repository.pulls.open(thread, (branch, head), (base, tip), draft=draft, fork=fork)
-    await show_head(repository, pull)
-    return pull
-
-
-async def pushed(repository: RepositoryRecord, number: int, files: Mapping[str, str]) -> PullRecord:
-    """Its author pushes one more commit to the fork."""
-    pull = repository.pulls.require(number)
-    head = await _committed(repository, pull.fork.partition("/")[0], pull.head_sha, files)
-    base = await repository.bare.sha(f"refs/heads/{pull.base_branch}") or pull.base_sha
-    moved = repository.pulls.move_head(number, head, base)
-    await show_head(repository, moved)
-    return moved
-
-
-async def _committed(repository: RepositoryRecord, author: str, onto: str, files: Mapping[str, str]) -> str:
+async def _commit(repository: RepositoryRecord, author: str, onto: str, files: Mapping[str, str]) -> str:
     """Return a commit on `onto` that only its id names until the pull request's own ref exists."""
     ref = f"refs/forks/{author}"
     who = f"{author} <{author}@users.noreply.github.com> now"

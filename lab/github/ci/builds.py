@@ -12,8 +12,8 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import anyio
 
@@ -87,18 +87,14 @@ class Ci:
         if any(self._mood(name, branch, sha).ending(1) == UNSTARTED for name in jobs):
             self._checks.fail_to_start(sha, branch, STARTUP)
         else:
-            self._start(sha, branch, jobs, self._as_check)
-        self._start(sha, branch, self.settings.statuses, self._as_status)
+            self._start(sha, branch, jobs, partial(CheckReport, self._checks, sha, branch))
+        self._start(sha, branch, self.settings.statuses, partial(StatusReport, self._checks, sha))
 
     def rerun(self, sha: str, names: Collection[str]) -> None:
         """Queue the jobs of these names once more on a commit that had them."""
         branch = next((run.head_branch for run in self._checks.runs.values() if run.head_sha == sha), "")
-        self._start(
-            sha,
-            branch,
-            {name: self.settings.jobs[name] for name in names if name in self.settings.jobs},
-            self._as_check,
-        )
+        commands = {name: self.settings.jobs[name] for name in names if name in self.settings.jobs}
+        self._start(sha, branch, commands, partial(CheckReport, self._checks, sha, branch))
 
     async def idle(self) -> None:
         """Return when nothing runs and nothing is queued to run now; raises what a run raised.
@@ -120,26 +116,18 @@ class Ci:
             if isinstance(ending, Exception):
                 raise ending
 
-    def _start(
-        self, sha: str, branch: str, commands: Mapping[str, str], report: Callable[[str, str, str], Report]
-    ) -> None:
+    def _start(self, sha: str, branch: str, commands: Mapping[str, str], report_on: Callable[[str], Report]) -> None:
         for name, command in commands.items():
-            mood, told = self._mood(name, branch, sha), report(sha, name, branch)
+            mood, report = self._mood(name, branch, sha), report_on(name)
             if not mood.never:
                 due = self._clock.now() + mood.delay_seconds
-                job = _Job(sha, name, command, mood, mood.ending(told.attempt), told)
+                job = _Job(sha, name, command, mood, mood.ending(report.attempt), report)
                 run = asyncio.create_task(self._run(job, due))
                 self._runs[run] = due
                 run.add_done_callback(self._forget)
 
     def _mood(self, name: str, branch: str, sha: str) -> CiBehaviour:
         return next((wish.mood for wish in reversed(self._wishes) if wish.covers(name, branch, sha)), HONEST)
-
-    def _as_check(self, sha: str, name: str, branch: str) -> Report:
-        return CheckReport(self._checks, sha, name, branch)
-
-    def _as_status(self, sha: str, name: str, branch: str) -> Report:
-        return StatusReport(self._checks, sha, name)
 
     def _forget(self, run: asyncio.Task[None]) -> None:
         """Drop a run that is over, unless it failed: then `idle` or `close` raises its error."""
@@ -242,24 +230,13 @@ class JobOutcome:
     output: str
 
 
-class Report(Protocol):
-    """Queued when it is made; `attempt` counts the runs of this job on this commit, from 1."""
-
-    attempt: int
-
-    def begin(self) -> None:
-        """The job runs."""
-
-    def finish(
-        self, outcome: JobOutcome, log: str | None, remarks: Sequence[AnnotationRecord], mood: CiBehaviour
-    ) -> None:
-        """The job has ended."""
-
-
 class CheckReport:
-    """A check run, which is a job of GitHub Actions."""
+    """A check run, which is a job of GitHub Actions, queued when it is made.
 
-    def __init__(self, checks: Checks, sha: str, name: str, branch: str) -> None:
+    `attempt` counts the runs of this job on this commit, from 1.
+    """
+
+    def __init__(self, checks: Checks, sha: str, branch: str, name: str) -> None:
         self._checks = checks
         self.attempt = 1 + sum(check.name == name for check in checks.of(sha, latest=False))
         self._id = checks.start(sha, name, branch).id
@@ -278,12 +255,12 @@ class CheckReport:
 
 
 class StatusReport:
-    """A commit status, set by a CI outside GitHub: it has no log and no annotations there."""
+    """A commit status, set by a CI outside GitHub: it has no log and no annotations there. Made and counted alike."""
 
     def __init__(self, checks: Checks, sha: str, context: str) -> None:
         self._checks, self._sha, self._context = checks, sha, context
-        known = checks.statuses.values()
-        self.attempt = 1 + sum((one.sha, one.context, one.state) == (sha, context, "pending") for one in known)
+        statuses = checks.statuses.values()
+        self.attempt = 1 + sum((one.sha, one.context, one.state) == (sha, context, "pending") for one in statuses)
         self._say("pending", "Queued")
 
     def begin(self) -> None:
@@ -292,8 +269,11 @@ class StatusReport:
     def finish(
         self, outcome: JobOutcome, log: str | None, remarks: Sequence[AnnotationRecord], mood: CiBehaviour
     ) -> None:
-        """The job has ended."""
+        """Set the final status."""
         self._say(_STATES.get(outcome.conclusion, "error"), outcome.summary)
 
     def _say(self, state: str, description: str) -> None:
         self._checks.say(self._sha, self._context, state, description=description, creator=OUTSIDE)
+
+
+Report = CheckReport | StatusReport

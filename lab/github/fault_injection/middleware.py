@@ -6,7 +6,6 @@ Answers that GitHub gives on bad days: errors, limits, web pages and JSON that i
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from collections.abc import Collection
 from contextlib import suppress
@@ -22,6 +21,7 @@ from lab.github.fault_injection import connection
 from lab.github.fault_injection.faults import Fault, FaultKind, Faults, FaultTarget, is_git
 from lab.github.fault_injection.sudden_changes import SuddenChanges
 from lab.github.http.refusals import Refusal
+from lab.github.http.request_checks import CREDENTIALS
 from lab.github.repositories.git_http import git_token
 
 FAULTS: web.RequestKey[list[Fault]] = web.RequestKey("faults", list)
@@ -34,8 +34,6 @@ _REPEATED = frozenset({FaultKind.TWICE, FaultKind.LATE})
 
 _REPLACED = frozenset({FaultKind.ERROR_AFTER, FaultKind.HTML, FaultKind.EMPTY})
 """Kinds that answer something else after git has already spoken."""
-
-_TOKEN = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +170,7 @@ class FaultMiddleware:
 def token_of(request: web.Request) -> str:
     """The token that a request carries, be it the API's or git's; empty for none."""
     given = request.headers.get("Authorization", "")
-    found = _TOKEN.fullmatch(given)
+    found = CREDENTIALS.fullmatch(given)
     return found[1] if found else git_token(given) or ""
 
 

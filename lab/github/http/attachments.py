@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Mapping
 
 from aiohttp import web
 
@@ -44,7 +43,7 @@ class Attachments:
         key = self._keys.get(name)
         if key is None:
             return web.Response(status=404, text=_GONE)
-        return _sent_to(self._elsewhere[name] or f"{STORAGE}{key}")
+        return web.Response(status=302, headers={"Location": self._elsewhere[name] or f"{STORAGE}{key}"})
 
     async def _stored(self, request: web.Request) -> web.Response:
         self._note(request)
@@ -54,12 +53,5 @@ class Attachments:
         return web.Response(body=content, content_type="application/octet-stream")
 
     def _note(self, request: web.Request) -> None:
-        self.requests.append((request.path, _has_token(request.headers)))
-
-
-def _sent_to(address: str) -> web.Response:
-    return web.Response(status=302, headers={"Location": address})
-
-
-def _has_token(headers: Mapping[str, str]) -> bool:
-    return "Authorization" in headers or "Cookie" in headers
+        has_token = "Authorization" in request.headers or "Cookie" in request.headers
+        self.requests.append((request.path, has_token))

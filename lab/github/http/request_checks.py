@@ -20,7 +20,7 @@ from lab.github.world.apps import AppRecord
 from lab.github.world.hub import World
 from lab.github.world.repository import RepositoryRecord
 
-_CREDENTIALS = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
+CREDENTIALS = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Admission:
 
     def caller(self, operation: Operation, request: web.Request) -> Caller:
         """Return the caller; 401 for nobody."""
-        found = _CREDENTIALS.fullmatch(request.headers.get("Authorization", ""))
+        found = CREDENTIALS.fullmatch(request.headers.get("Authorization", ""))
         if found is None:
             raise Refusal(401, "Requires authentication")
         if not operation.as_app:

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import NamedTuple
 
 import anyio.to_thread
 
@@ -54,11 +53,6 @@ OnUpdate = Callable[[str, str | None, str | None], Awaitable[None]]
 """Takes the full ref, its old and its new object id; None stands for "does not exist"."""
 
 
-class _Change(NamedTuple):
-    move: RefMove
-    pusher: str | None
-
-
 class Bare:
     """One bare repository; every method may be called by many tasks at once."""
 
@@ -71,7 +65,7 @@ class Bare:
         self.git = Git(path)
         self._changing = anyio.Lock()
         self._telling = anyio.Lock()
-        self._untold: deque[_Change] = deque()
+        self._untold: deque[tuple[RefMove, str | None]] = deque()
         self._teller: int | None = None
 
     @classmethod
@@ -217,7 +211,7 @@ class Bare:
     def _note(self, moves: list[RefMove], pusher: str | None) -> None:
         if self.log_of_refs is not None:
             self.log_of_refs.add(pusher, moves)
-        self._untold.extend(_Change(move, pusher) for move in moves)
+        self._untold.extend((move, pusher) for move in moves)
 
     async def _tell(self) -> None:
         task = anyio.get_current_task().id
@@ -227,16 +221,16 @@ class Bare:
             self._teller = task
             try:
                 while self._untold:
-                    await self._tell_one(self._untold.popleft())
+                    await self._tell_one(*self._untold.popleft())
             finally:
                 self._teller = None
 
-    async def _tell_one(self, change: _Change) -> None:
+    async def _tell_one(self, move: RefMove, pusher: str | None) -> None:
         if self.on_update is None:
             return
-        token = pushed_by.set(change.pusher)
+        token = pushed_by.set(pusher)
         try:
-            await self.on_update(*change.move)
+            await self.on_update(*move)
         finally:
             pushed_by.reset(token)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from graphql import GraphQLError, GraphQLSchema, build_schema, graphql
 
@@ -17,6 +17,8 @@ from lab.github.world.issues import IssueRecord
 from lab.github.world.labels import LabelRecord
 from lab.github.world.pulls import InlineRecord, PullRecord, ReviewRecord
 from lab.github.world.repository import RepositoryRecord
+
+R = TypeVar("R")
 
 routes = Operations("")
 
@@ -73,22 +75,14 @@ class _Root:
 
     def resolveReviewThread(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Mark a thread as resolved."""
-        for repository in self._call.site.world.repositories.values():
-            for remark in repository.pulls.inline.values():
-                if remark.in_reply_to is None and _thread_id(remark) == input["threadId"]:
-                    self._may_write(repository)
-                    return {"thread": _thread(repository.pulls.inline.change(remark.id, resolved=True))}
-        raise GraphQLError(f"Could not resolve to a node with the global id of '{input['threadId']}'")
+        repository, remark = self._find(input["threadId"], _roots, _thread_id)
+        return {"thread": _thread(repository.pulls.inline.change(remark.id, resolved=True))}
 
     def minimizeComment(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Hide a review; allowed to its author, and to those with write access."""
-        for repository in self._call.site.world.repositories.values():
-            for record in repository.pulls.reviews.values():
-                if site.node("PRR", record.id) == input["subjectId"]:
-                    self._may_write(repository)
-                    hidden = repository.pulls.reviews.change(record.id, hidden=input["classifier"].lower())
-                    return {"minimizedComment": _review(hidden)}
-        raise GraphQLError(f"Could not resolve to a node with the global id of '{input['subjectId']}'")
+        repository, review = self._find(input["subjectId"], lambda one: one.pulls.reviews.values(), _review_node)
+        hidden = repository.pulls.reviews.change(review.id, hidden=input["classifier"].lower())
+        return {"minimizedComment": _review(hidden)}
 
     def addLabelsToLabelable(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Put labels on an issue or a pull request."""
@@ -124,26 +118,33 @@ class _Root:
         return repository, number
 
     def _labelable(self, name: str) -> tuple[RepositoryRecord, int]:
-        """The thread of that node id, in a repository in which the caller may write."""
-        for repository in self._call.site.world.repositories.values():
-            for thread in repository.issues.records.values():
-                if _thread_node(thread) == name:
-                    self._may_write(repository)
-                    return repository, thread.number
-        raise GraphQLError(f"Could not resolve to a node with the global id of '{name}'")
+        repository, thread = self._find(name, lambda one: one.issues.records.values(), _thread_node)
+        return repository, thread.number
 
     def _pull(self, name: str) -> tuple[RepositoryRecord, PullRecord]:
-        """The pull request of that node id, in a repository in which the caller may write."""
+        repository, thread = self._find(name, _pull_threads, _thread_node)
+        return repository, repository.pulls.require(thread.number)
+
+    def _find(
+        self, name: str, records: Callable[[RepositoryRecord], Iterable[R]], node: Callable[[R], str]
+    ) -> tuple[RepositoryRecord, R]:
+        """The one of these records that has that node id, in a repository in which the caller may write."""
         for repository in self._call.site.world.repositories.values():
-            for pull in repository.pulls.records.values():
-                if site.node("PR", repository.pulls.thread(pull.number).id) == name:
-                    self._may_write(repository)
-                    return repository, pull
+            for record in records(repository):
+                if node(record) == name:
+                    if not repository.facts.reaches(self._call.login, "write"):
+                        raise GraphQLError("Resource not accessible by personal access token")
+                    return repository, record
         raise GraphQLError(f"Could not resolve to a node with the global id of '{name}'")
 
-    def _may_write(self, repository: RepositoryRecord) -> None:
-        if not repository.facts.reaches(self._call.login, "write"):
-            raise GraphQLError("Resource not accessible by personal access token")
+
+def _pull_threads(repository: RepositoryRecord) -> list[IssueRecord]:
+    return [thread for thread in repository.issues.records.values() if thread.is_pull]
+
+
+def _roots(repository: RepositoryRecord) -> list[InlineRecord]:
+    """The first remark of each conversation."""
+    return [remark for remark in repository.pulls.inline.values() if remark.in_reply_to is None]
 
 
 def _thread_node(thread: IssueRecord) -> str:
@@ -259,7 +260,11 @@ def _removals(repository: RepositoryRecord, pull: PullRecord) -> list[Mapping[st
 
 def _review(record: ReviewRecord) -> Mapping[str, Any]:
     shown = {"isMinimized": bool(record.hidden), "minimizedReason": record.hidden or None}
-    return {"__typename": "PullRequestReview", "id": site.node("PRR", record.id), **shown}
+    return {"__typename": "PullRequestReview", "id": _review_node(record), **shown}
+
+
+def _review_node(record: ReviewRecord) -> str:
+    return site.node("PRR", record.id)
 
 
 def _thread(root: InlineRecord) -> Mapping[str, Any]:

@@ -6,7 +6,6 @@ from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, invalid
 from lab.github.routes.commits import resolved
 from lab.github.wire import checks as wire
-from lab.github.world.checks import StatusRecord
 
 routes = Operations()
 
@@ -44,15 +43,7 @@ async def create_status(call: ApiCall) -> Reply:
         raise invalid("Status", "state")
     if description is not None and len(description) > LONGEST_DESCRIPTION:
         raise invalid("Status", "description")
-    registrar = call.repository.registrar
-    record = StatusRecord(
-        id=registrar.new_id(),
-        sha=sha,
-        state=state,
-        context=call.optional_text("Status", "context") or "default",
-        description=description,
-        target_url=call.optional_text("Status", "target_url"),
-        creator=call.login,
-        at=registrar.now(),
-    )
-    return created(wire.status(call.site, call.repository, call.repository.checks.set_status(record)))
+    context, url = call.optional_text("Status", "context") or "default", call.optional_text("Status", "target_url")
+    checks = call.repository.checks
+    record = checks.say(sha, context, state, description=description, creator=call.login, url=url)
+    return created(wire.status(call.site, call.repository, record))

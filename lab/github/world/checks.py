@@ -196,14 +196,12 @@ class Checks:
         """The workflow run of a commit ends before it has any job."""
         return self.runs.change(self.suite(sha, branch).id, conclusion=conclusion)
 
-    def say(self, sha: str, context: str, state: str, *, description: str, creator: str) -> StatusRecord:
-        """Set a commit status by `creator`, without an address."""
-        made, now = self._registrar.new_id(), self._registrar.now()
-        return self.set_status(StatusRecord(made, sha, state, context, description, None, creator, now))
-
-    def set_status(self, status: StatusRecord) -> StatusRecord:
-        """Add a commit status; the newest of each context counts."""
-        return self.statuses.put(status.id, status)
+    def say(
+        self, sha: str, context: str, state: str, *, description: str | None, creator: str, url: str | None = None
+    ) -> StatusRecord:
+        """Add a commit status by `creator`; the newest of each context counts."""
+        new_id, now = self._registrar.new_id(), self._registrar.now()
+        return self.statuses.put(new_id, StatusRecord(new_id, sha, state, context, description, url, creator, now))
 
     def statuses_of(self, sha: str) -> list[StatusRecord]:
         """The newest status of each context of a commit."""
@@ -211,6 +209,6 @@ class Checks:
         return list({status.context: status for status in found}.values())
 
     def _run(self, sha: str, branch: str, app: str) -> RunRecord:
-        made, number, now = self._registrar.new_id(), len(self.runs) + 1, self._registrar.now()
-        run = RunRecord(made, number, sha, branch, now, app=app, pushed_by=pushed_by.get() or "")
+        new_id, number, now = self._registrar.new_id(), len(self.runs) + 1, self._registrar.now()
+        run = RunRecord(new_id, number, sha, branch, now, app=app, pushed_by=pushed_by.get() or "")
         return self.runs.put(run.id, run)
