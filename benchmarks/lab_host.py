@@ -20,7 +20,7 @@ from lab.__main__ import ENGINE, REVIEWER
 from lab.agents import at_work, process_of
 from lab.github.clock import LabClock
 from lab.github.server import Lab
-from lab.host import TWO, Host
+from lab.host import Host
 from runtime.building.assembly import Parts
 from shared import process
 from shared.clock import Clock
@@ -162,6 +162,6 @@ async def house(
         people = {ENGINE: "write", REVIEWER: "write"}
         await lab.repository(REPOSITORY, target_project.files(), collaborators=people, check_command=check)
         host = LabHost(lab, root, proxy, clock, repository)
-        host.sign_in(TWO)
+        host.sign_in()
         host.scenario.write_text(scenario, encoding="utf-8")
         yield host

@@ -14,6 +14,9 @@ from lab.github.server import Lab
 LOCK: Mapping[str, object] = {"settle": 0.2}
 """The lock's times, in seconds: accepted because everything is on loopback, as all of this is."""
 
+TWO = {ENGINE: ENGINE, REVIEWER: REVIEWER}
+"""Processes and accounts that sign in at an ordinary lab."""
+
 
 @dataclass
 class Host:
@@ -39,7 +42,7 @@ class Host:
         """Return the token that was made for one of these processes."""
         return (self.root / f"{name}.token").read_text(encoding="ascii")
 
-    def sign_in(self, logins: Mapping[str, str]) -> None:
+    def sign_in(self, logins: Mapping[str, str] = TWO) -> None:
         """Make a token for each process of `logins`, a name -> its account, and the key of the comments."""
         for name, login in logins.items():
             self.keep(f"{name}.token", self.lab.token(login, PERMISSIONS.get(login, PERMISSIONS[ENGINE])))
@@ -81,7 +84,3 @@ class Host:
         path = self.root / f"{name}.yml"
         path.write_text(json.dumps(configuration, indent=1), encoding="utf-8")  # JSON is YAML
         return path
-
-
-TWO = {ENGINE: ENGINE, REVIEWER: REVIEWER}
-"""Processes and accounts that sign in at an ordinary lab."""

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -27,6 +28,9 @@ from lab.model.script import AnswerFault, ModelRequest, Scene, Script, Trouble, 
 from shared.clock import Clock
 
 LARGEST_BODY = 64 * 2**20
+
+VENDORS = {"/v1/messages": anthropic, "/v1/responses": responses, "/v1/chat/completions": chat}
+"""Endpoint -> the module that reads and writes its format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +77,9 @@ class ModelServer:
     async def __aenter__(self) -> ModelServer:
         app = web.Application(client_max_size=LARGEST_BODY)
         app.router.add_route("HEAD", "/{tail:.*}", _alive)
-        app.router.add_post("/v1/messages", self._messages)
+        for path, vendor in VENDORS.items():
+            app.router.add_post(path, partial(self._answer, vendor=vendor))
         app.router.add_post("/v1/messages/count_tokens", _count)
-        app.router.add_post("/v1/responses", self._responses)
-        app.router.add_post("/v1/chat/completions", self._chat)
         if self.issuer is not None:
             app.router.add_post("/oauth/token", self.issuer.renew)
             app.router.add_post("/backend-api/codex/responses", self._signed_in)
@@ -90,15 +93,6 @@ class ModelServer:
     ) -> None:
         self._closing.set()
         await self._host.stop()
-
-    async def _messages(self, request: web.Request) -> web.StreamResponse:
-        return await self._answer(request, anthropic)
-
-    async def _responses(self, request: web.Request) -> web.StreamResponse:
-        return await self._answer(request, responses)
-
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
-        return await self._answer(request, chat)
 
     async def _signed_in(self, request: web.Request) -> web.StreamResponse:
         known = self.issuer is not None and request.headers.get("authorization") == f"Bearer {self.issuer.access}"

@@ -105,17 +105,16 @@ async def trial(options: ChaosOptions, root: Path) -> list[str]:
                 while not await verdict.at_rest(site):
                     await clock.sleep(LOOK_SECONDS)
             group.cancel_scope.cancel()
-        wrong = [*await verdict.violations(site, person.pushed), *_unlisted(lab)]
-        judged = await _way(site, wire, company, weather)
+        wrong = await verdict.violations(site, person.pushed)
+        wrong += [f"A request for which there is no operation: {one}." for one in sorted(set(lab.unlisted))]
+        judged = await _judge(site, wire, company)
         wrong += judged.wrong
         counts = (company.counts, weather.counts, person.counts, lab.lag.counts, judged.counts)
         _report(site, counts, clock.boot() - began)
     return [*wrong, *_own_faults(root)]
 
 
-async def _way(
-    host: TrialHost, wire: WireLog, company: AgentProcesses, weather: FaultSchedule
-) -> history_checks.HistoryReport:
+async def _judge(host: TrialHost, wire: WireLog, company: AgentProcesses) -> history_checks.HistoryReport:
     """Judge the history of the trial by the server's logs and git."""
     changes = host.ref_changes()
     evidence = history_checks.Evidence(
@@ -154,10 +153,6 @@ async def _tell(host: TrialHost, guests: Sequence[str], pause: float, clock: Clo
 def _written(host: TrialHost) -> list[IssueRecord]:
     threads = host.repository.issues.records.values()
     return [one for one in threads if one.author == "ada" and not one.is_pull]
-
-
-def _unlisted(lab: Lab) -> list[str]:
-    return [f"A request for which there is no operation: {one}." for one in sorted(set(lab.unlisted))]
 
 
 def _own_faults(root: Path) -> list[str]:

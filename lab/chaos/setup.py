@@ -10,7 +10,7 @@ from lab.__main__ import ENGINE, REVIEWER
 from lab.github.repositories.ref_log import RefChange
 from lab.github.server import Lab
 from lab.github.world.repository import RepositoryRecord
-from lab.host import TWO, Host
+from lab.host import Host
 
 REPOSITORY, OWNER = "ada/greetings", "ada"
 
@@ -59,6 +59,6 @@ async def furnished(lab: Lab, root: Path, guests: Sequence[str]) -> TrialHost:
     people = {ENGINE: "write", REVIEWER: "write"}
     await lab.repository(REPOSITORY, stub_project.FILES, collaborators=people, check_command=stub_project.CI)
     site = TrialHost(lab, root)
-    site.sign_in(TWO)
+    site.sign_in()
     site.scenario.write_text(stub_project.scenario(*guests), encoding="utf-8")
     return site

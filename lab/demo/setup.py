@@ -12,7 +12,7 @@ from lab.__main__ import ENGINE, REVIEWER
 from lab.demo.environment import python_in
 from lab.demo.stories import Story, scenario
 from lab.github.server import Lab
-from lab.host import TWO, Host
+from lab.host import Host
 
 REPOSITORY = "ada/directory"
 MAINTAINER = "ada"
@@ -59,7 +59,7 @@ async def furnish(lab: Lab, stage: Stage, stories: Sequence[Story]) -> None:
         check_command=None if stage.own else shlex.join((str(python_in(stage.environment)), "ci/check.py")),
     )
     host = Host(lab, stage.root)
-    host.sign_in(TWO)
+    host.sign_in()
     host.scenario.write_text(scenario(stories), encoding="utf-8")
     host.configured("config", _configuration(host, stage))
 

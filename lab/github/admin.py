@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hmac
 import json
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Protocol
 
 from aiohttp import web
 from pydantic import TypeAdapter
 
-from lab.github.ci.behaviours import MOODS, CiBehaviour
+from lab.github.ci.behaviours import MOODS, CiBehaviour, Wish
 from lab.github.clock import LabClock
 from lab.github.fault_injection.faults import Faults, read_fault, show_fault
 from lab.github.fault_injection.lag import Lag
@@ -21,22 +21,18 @@ CLOCK_PATH = "/_lab/clock"
 LAG_PATH = "/_lab/lag"
 
 
-class SetCiBehaviour(Protocol):
-    """`Lab.ci_mood`; raises KeyError for a repository that does not exist."""
-
-    def __call__(
-        self, full_name: str, mood: CiBehaviour, *, job: str = "", branch: str = "", sha: str = ""
-    ) -> None: ...
+AddWish = Callable[[str, Wish], None]
+"""Takes a repository's full name and a wish for its CI; raises KeyError for a repository that does not exist."""
 
 
 class Admin:
     """Lets the holder of the lab's own token plan faults, see which have not happened, and set moods and time."""
 
-    def __init__(self, token: str, faults: Faults, clock: LabClock, ci_mood: SetCiBehaviour, lag: Lag) -> None:
+    def __init__(self, token: str, faults: Faults, clock: LabClock, add_wish: AddWish, lag: Lag) -> None:
         self._token = token
         self._faults = faults
         self._clock = clock
-        self._ci_mood = ci_mood
+        self._add_wish = add_wish
         self._lag = lag
 
     def routes(self) -> list[web.RouteDef]:
@@ -80,7 +76,7 @@ class Admin:
             order = TypeAdapter(dict[str, object]).validate_json(await request.read())
             mood = _mood(order.pop("mood", None))
             words = TypeAdapter(dict[str, str]).validate_python(order)
-            self._ci_mood(words.pop("repository", ""), mood, **words)
+            self._add_wish(words.pop("repository", ""), Wish(mood, **words))
         except (ValueError, TypeError, KeyError) as error:
             return _refused(error)
         return web.Response(status=204)

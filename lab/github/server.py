@@ -160,7 +160,10 @@ class Lab(SiteActions):
         `job` (a check run's name or a status's context), `branch` and `sha` narrow it down. A red
         base is `ci_mood(name, RED, branch="main")` and then `await ci_run(name)`.
         """
-        self._ci_of(full_name).wish(Wish(mood, job, branch, sha))
+        self._add_wish(full_name, Wish(mood, job, branch, sha))
+
+    def _add_wish(self, full_name: str, wish: Wish) -> None:
+        self._ci_of(full_name).wish(wish)
 
     async def ci_run(self, full_name: str, branch: str | None = None) -> str:
         """Run CI on the tip of a branch (None: the default one), as a push would; return the commit."""
@@ -249,7 +252,7 @@ class Lab(SiteActions):
         layers = (*kept, self.interludes.play, service.record, spoiler.spoil, self.lag.answer)
         app = web.Application(middlewares=layers, client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
-        admin = Admin(self.admin_token, self.faults, self.clock, self.ci_mood, self.lag)
+        admin = Admin(self.admin_token, self.faults, self.clock, self._add_wish, self.lag)
         app.add_routes([*admin.routes(), web.get(signed.PATH, log), *self.attachments.routes()])
         service.mount(app.router, [*OPERATIONS, *BESIDE_REST])
         return app

@@ -26,8 +26,8 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
     calls = [call for message in messages for call in message.get("tool_calls") or ()]
     ids = [str(call.get("id")) for call in calls if isinstance(call, dict)]
     said = sum(message.get("role") == "assistant" for message in messages)
-    users = [_text(message) for message in messages if message.get("role") == "user"]
-    where = _WHERE.search("\n".join(map(_text, messages)))
+    users = [text_of(message) for message in messages if message.get("role") == "user"]
+    where = _WHERE.search("\n".join(map(text_of, messages)))
     return ModelRequest(
         text="\n".join(users),
         cwd=where[1].strip() if where else ".",
@@ -74,7 +74,7 @@ def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
 
 
 def error(status: int, kind: str | None, text: str) -> dict[str, Any]:
-    """The body of a refused request."""
+    """The body of a refused request; some of OpenAI's errors are told apart by their `code` alone."""
     return {"error": {"message": text, "type": kind or _TYPES.get(status, "server_error"), "code": kind, "param": None}}
 
 
@@ -121,7 +121,8 @@ def _usage(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _text(message: Mapping[str, Any]) -> str:
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message, whose content is one text or a list of parts."""
     content = message.get("content")
     if isinstance(content, str):
         return content

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lab.model.chat import error, text_of
 from lab.model.script import ModelRequest, Turn, call_id, turn_of
 
-_WHERE = re.compile(r"<cwd>([^<\n]+)</cwd>")
+__all__ = ["error", "events", "message", "model_request"]
 
-_TYPES = {401: "invalid_request_error", 403: "permission_error", 429: "rate_limit_exceeded"}
+_WHERE = re.compile(r"<cwd>([^<\n]+)</cwd>")
 
 
 def model_request(body: Mapping[str, Any]) -> ModelRequest:
@@ -23,7 +24,7 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
     items = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
     ids = [str(item.get("call_id")) for item in items if item.get("type") in {"function_call", "custom_tool_call"}]
     said = sum(item.get("role") == "assistant" for item in items)
-    texts = [_text(item) for item in items if item.get("role") == "user"]
+    texts = [text_of(item) for item in items if item.get("role") == "user"]
     text = given if isinstance(given, str) else "\n".join(texts)
     where = _WHERE.search(text)
     return ModelRequest(
@@ -65,12 +66,6 @@ def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
     yield _event({"type": f"response.{whole['status']}", "response": whole})
 
 
-def error(status: int, kind: str | None, text: str) -> dict[str, Any]:
-    """The body of a refused request; some of OpenAI's errors are told apart by their `code` alone."""
-    word = kind or _TYPES.get(status, "server_error")
-    return {"error": {"message": text, "type": word, "code": kind, "param": None}}
-
-
 def _items(turn: Turn, number: int) -> list[dict[str, Any]]:
     text = json.dumps(turn.answer) if turn.answer is not None else turn.say
     search = {"action": {"type": "search", "query": "docs"}}
@@ -108,11 +103,3 @@ def _usage(turn: Turn) -> dict[str, Any]:
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": tokens.input + tokens.output,
     }
-
-
-def _text(item: Mapping[str, Any]) -> str:
-    content = item.get("content")
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))

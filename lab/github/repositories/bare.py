@@ -162,10 +162,8 @@ class Bare:
         async with self.changing():
             base = (await self.git.check("rev-parse", "--verify", f"{ref}^{{commit}}")).text
             match method:
-                case "merge":
-                    new = await merging.merge_commit(self.git, base, head, text, author)
-                case "squash":
-                    new = await merging.squash_commit(self.git, base, head, text, author)
+                case "merge" | "squash":
+                    new = await merging.merge_commit(self.git, base, head, text, author, squash=method == "squash")
                 case "rebase":
                     new = await merging.rebased(self.git, base, head, author)
                 case _:

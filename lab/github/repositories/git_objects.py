@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,9 +60,14 @@ async def write_commit(
 ) -> str:
     """The id of a commit; `people` are its author and its committer with their times."""
     author, committer = people
-    pairs = [argument for parent in parents for argument in ("-p", parent)]
     variables = signed((author.name, author.email), (committer.name, committer.email), changes.git_date(author))
     variables |= {"GIT_COMMITTER_DATE": changes.git_date(committer)}
+    return await commit_tree(git, tree, parents, message, variables)
+
+
+async def commit_tree(git: Git, tree: str, parents: Sequence[str], message: str, variables: Mapping[str, str]) -> str:
+    """The id of a commit that is signed by git's `variables`."""
+    pairs = [argument for parent in parents for argument in ("-p", parent)]
     return (await git.check("commit-tree", tree, *pairs, "-F", "-", stdin=message.encode(), env=variables)).text
 
 

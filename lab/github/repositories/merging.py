@@ -5,6 +5,7 @@ Each function returns the new commit, which no ref names yet, or None when there
 
 from __future__ import annotations
 
+from lab.github.repositories import git_objects
 from lab.github.repositories.changes import LOG_FORMAT, CommitInfo, commits, git_date
 from lab.github.repositories.git_command import GITHUB, Git, signed
 from shared.process import CommandFailed
@@ -21,16 +22,13 @@ async def merged_tree(git: Git, ours: str, theirs: str) -> str | None:
     return finished.text if finished.code == 0 else None
 
 
-async def merge_commit(git: Git, base: str, head: str, message: str, author: tuple[str, str]) -> str | None:
-    """A commit with both parents, also where git could fast-forward."""
+async def merge_commit(
+    git: Git, base: str, head: str, message: str, author: tuple[str, str], *, squash: bool = False
+) -> str | None:
+    """A commit with both parents, also where git could fast-forward; with `squash` the base is its only parent."""
     tree = await merged_tree(git, base, head)
-    return tree and await _commit(git, tree, (base, head), message, signed(author, GITHUB))
-
-
-async def squash_commit(git: Git, base: str, head: str, message: str, author: tuple[str, str]) -> str | None:
-    """One commit on the base with everything that the head brings."""
-    tree = await merged_tree(git, base, head)
-    return tree and await _commit(git, tree, (base,), message, signed(author, GITHUB))
+    parents = (base,) if squash else (base, head)
+    return tree and await _commit(git, tree, parents, message, signed(author, GITHUB))
 
 
 async def rebased(git: Git, base: str, head: str, committer: tuple[str, str]) -> str | None:
@@ -55,8 +53,4 @@ async def _pick(git: Git, onto: str, commit: CommitInfo, committer: tuple[str, s
 
 
 async def _commit(git: Git, tree: str, parents: tuple[str, ...], message: str, identity: dict[str, str]) -> str:
-    pairs = [argument for parent in parents for argument in ("-p", parent)]
-    finished = await git.check(
-        "commit-tree", tree, *pairs, "-F", "-", stdin=f"{message.rstrip()}\n".encode(), env=identity
-    )
-    return finished.text
+    return await git_objects.commit_tree(git, tree, parents, f"{message.rstrip()}\n", identity)

@@ -11,25 +11,23 @@ from lab.github.repositories.git_objects import TreeEntry
 from lab.github.wire.site import Json, ServedRoot, node
 from lab.github.world.repository import RepositoryRecord
 
+_UNSIGNED = {"verified": False, "reason": "unsigned", "signature": None, "payload": None, "verified_at": None}
+
 
 def commit(site: ServedRoot, repository: RepositoryRecord, info: CommitInfo) -> Json:
     """One commit. Its people are linked to the accounts that their addresses belong to."""
     url = f"{site.api(repository)}/commits/{info.sha}"
-    git = f"{site.api(repository)}/git"
+    git = git_commit(site, repository, info)
     return {
         "sha": info.sha,
-        "node_id": node("C", info.sha),
+        "node_id": git["node_id"],
         "url": url,
-        "html_url": f"{site.html(repository)}/commit/{info.sha}",
+        "html_url": git["html_url"],
         "comments_url": f"{url}/comments",
         "commit": {
-            "url": f"{git}/commits/{info.sha}",
-            "author": _person(info.author),
-            "committer": _person(info.committer),
-            "message": info.message,
-            "tree": {"sha": info.tree, "url": f"{git}/trees/{info.tree}"},
+            **{name: git[name] for name in ("url", "author", "committer", "message", "tree")},
             "comment_count": 0,
-            "verification": _unsigned(),
+            "verification": git["verification"],
         },
         "author": site.writer(info.author.email),
         "committer": site.writer(info.committer.email),
@@ -50,7 +48,7 @@ def git_commit(site: ServedRoot, repository: RepositoryRecord, info: CommitInfo)
         "message": info.message,
         "tree": {"sha": info.tree, "url": f"{git}/trees/{info.tree}"},
         "parents": [{**_parent(site, repository, sha), "url": f"{git}/commits/{sha}"} for sha in info.parents],
-        "verification": _unsigned(),
+        "verification": _UNSIGNED,
     }
 
 
@@ -184,7 +182,3 @@ def _parent(site: ServedRoot, repository: RepositoryRecord, sha: str) -> Json:
         "url": f"{site.api(repository)}/commits/{sha}",
         "html_url": f"{site.html(repository)}/commit/{sha}",
     }
-
-
-def _unsigned() -> Json:
-    return {"verified": False, "reason": "unsigned", "signature": None, "payload": None, "verified_at": None}
