@@ -108,7 +108,6 @@ class Tally:
     content: int
     speech: int
     git: int
-    urls: int
     shapes: dict[str, int]
 
     @property
@@ -118,7 +117,7 @@ class Tally:
 
 
 def tally(exchanges: Iterable[Exchange]) -> Tally:
-    """Count; `urls` are the different targets that were read, `shapes` the charged requests by what they are."""
+    """Count; `shapes` are the charged requests by what they are."""
     every = list(exchanges)
     rest = [one for one in every if not one.git]
     charged = [one for one in rest if one.charged]
@@ -130,6 +129,5 @@ def tally(exchanges: Iterable[Exchange]) -> Tally:
         content=sum(one.content for one in rest),
         speech=sum(one.speech for one in rest),
         git=len(every) - len(rest),
-        urls=len({one.target for one in rest if one.method == "GET"}),
         shapes=dict(sorted(Counter(one.shape for one in charged).items(), key=lambda pair: (-pair[1], pair[0]))),
     )

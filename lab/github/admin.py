@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import fields
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from pydantic import TypeAdapter
 
 from lab.github.ci.behaviours import MOODS, CiBehaviour, Wish
@@ -38,31 +39,25 @@ class Admin:
     def routes(self) -> list[web.RouteDef]:
         """To be added to the application's router."""
         return [
-            web.get(FAULTS_PATH, self._unused),
-            web.post(FAULTS_PATH, self._plan),
-            web.delete(FAULTS_PATH, self._clear),
-            web.post(CI_PATH, self._mood),
-            web.post(CLOCK_PATH, self._advance),
-            web.post(LAG_PATH, self._fall_behind),
+            web.get(FAULTS_PATH, self._guard(self._unused)),
+            web.post(FAULTS_PATH, self._guard(self._plan)),
+            web.delete(FAULTS_PATH, self._guard(self._clear)),
+            web.post(CI_PATH, self._guard(self._mood)),
+            web.post(CLOCK_PATH, self._guard(self._advance)),
+            web.post(LAG_PATH, self._guard(self._fall_behind)),
         ]
 
     async def _unused(self, request: web.Request) -> web.Response:
         """The faults that have not happened, or not as often as planned."""
-        self._check(request)
         return web.json_response([show_fault(fault) for fault in self._faults.unused])
 
     async def _plan(self, request: web.Request) -> web.Response:
         """One fault as a JSON object; its keys are those of `Fault`."""
-        self._check(request)
-        try:
-            fault = self._faults.plan(read_fault(await request.read()))
-        except ValueError as error:
-            return _refused(error)
+        fault = self._faults.plan(read_fault(await request.read()))
         return web.json_response(show_fault(fault), status=201)
 
     async def _clear(self, request: web.Request) -> web.Response:
         """No more faults."""
-        self._check(request)
         self._faults.clear()
         return web.Response(status=204)
 
@@ -71,40 +66,37 @@ class Admin:
 
         The mood is a name of `lab.github.ci.behaviours.MOODS`, or an object whose keys are those of `CiBehaviour`.
         """
-        self._check(request)
-        try:
-            order = TypeAdapter(dict[str, object]).validate_json(await request.read())
-            mood = _mood(order.pop("mood", None))
-            words = TypeAdapter(dict[str, str]).validate_python(order)
-            self._add_wish(words.pop("repository", ""), Wish(mood, **words))
-        except (ValueError, TypeError, KeyError) as error:
-            return _refused(error)
+        order = TypeAdapter(dict[str, object]).validate_json(await request.read())
+        mood = _mood(order.pop("mood", None))
+        words = TypeAdapter(dict[str, str]).validate_python(order)
+        self._add_wish(words.pop("repository", ""), Wish(mood, **words))
         return web.Response(status=204)
 
     async def _advance(self, request: web.Request) -> web.Response:
         """`{"seconds": ...}` makes the lab's time jump; answers what time it is then."""
-        self._check(request)
-        try:
-            seconds = TypeAdapter(dict[str, float]).validate_json(await request.read())["seconds"]
-        except (ValueError, KeyError) as error:
-            return _refused(error)
+        seconds = TypeAdapter(dict[str, float]).validate_json(await request.read())["seconds"]
         self._clock.advance(seconds)
         return web.json_response({"now": self._clock.now()})
 
     async def _fall_behind(self, request: web.Request) -> web.Response:
         """`{"seed": ..., "share": 0.5}` lets the replicas lag from now on; a share of 0 ends it."""
-        self._check(request)
-        try:
-            order = TypeAdapter(dict[str, float]).validate_json(await request.read())
-            self._lag.begin(int(order.pop("seed", 0)), **order)
-        except (ValueError, TypeError) as error:
-            return _refused(error)
+        order = TypeAdapter(dict[str, float]).validate_json(await request.read())
+        self._lag.begin(int(order.pop("seed", 0)), **order)
         return web.Response(status=204)
 
-    def _check(self, request: web.Request) -> None:
-        given = request.headers.get("Authorization", "")
-        if not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
-            raise web.HTTPUnauthorized(text="The lab's own token is needed.")
+    def _guard(self, handler: Handler) -> Handler:
+        """Return the handler, which is called for the token's holder only; what it cannot read or find is 422."""
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            given = request.headers.get("Authorization", "")
+            if not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
+                raise web.HTTPUnauthorized(text="The lab's own token is needed.")
+            try:
+                return await handler(request)
+            except (ValueError, TypeError, KeyError) as error:
+                return web.json_response({"message": f"{type(error).__name__}: {error}"}, status=422)
+
+        return handle
 
 
 def _mood(value: object) -> CiBehaviour:
@@ -113,11 +105,7 @@ def _mood(value: object) -> CiBehaviour:
         if value not in MOODS:
             raise ValueError(f"{value!r} is none of these moods: {', '.join(MOODS)}.")
         return MOODS[value]
-    known = {one.name for one in fields(CiBehaviour)}
-    if not isinstance(value, dict) or value.keys() - known:
-        raise ValueError(f"A mood is a name, or an object with some of these keys: {', '.join(sorted(known))}.")
+    keys = {field.name for field in fields(CiBehaviour)}
+    if not isinstance(value, dict) or value.keys() - keys:
+        raise ValueError(f"A mood is a name, or an object with some of these keys: {', '.join(sorted(keys))}.")
     return TypeAdapter(CiBehaviour).validate_json(json.dumps(value))
-
-
-def _refused(error: Exception) -> web.Response:
-    return web.json_response({"message": f"{type(error).__name__}: {error}"}, status=422)

@@ -86,11 +86,6 @@ def late(seconds: float) -> CiBehaviour:
     return CiBehaviour(delay_seconds=seconds)
 
 
-def huge_log(size: int) -> CiBehaviour:
-    """Red, with a log of `size` bytes and a little more."""
-    return CiBehaviour((FAILED,), log_bytes=size)
-
-
 @dataclass(frozen=True, slots=True)
 class Wish:
     """A behaviour for some runs; an empty `job`, `branch` or `sha` means any."""

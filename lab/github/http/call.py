@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 from lab.github.http.refusals import Refusal, invalid, not_found
@@ -22,7 +22,9 @@ from lab.github.world.pulls import PullRecord
 from lab.github.world.repository import RepositoryRecord
 from lab.github.world.versioned_records import Staleness
 
+P = ParamSpec("P")
 R = TypeVar("R")
+S = TypeVar("S")
 
 REPOSITORY = "/repos/{owner}/{repo}"
 """The beginning of every path inside a repository."""
@@ -173,6 +175,18 @@ class ApiCall:
     def wants(self, media: str) -> bool:
         """Return whether `Accept` asks for one of GitHub's media types, for example `diff`."""
         return re.search(rf"application/vnd\.github(\.v3)?\.{media}\b", self.accept) is not None
+
+    def show(
+        self, show: Callable[Concatenate[ServedRoot, RepositoryRecord, P], S], *args: P.args, **kwargs: P.kwargs
+    ) -> S:
+        """Something of the repository as GitHub's JSON."""
+        return show(self.site, self.repository, *args, **kwargs)
+
+    def list(
+        self, show: Callable[[ServedRoot, RepositoryRecord, R], Json], records: Sequence[R], key: str | None = None
+    ) -> Reply:
+        """One page of records of the repository; see `page`."""
+        return self.page(records, lambda record: show(self.site, self.repository, record), key)
 
     def page(self, records: Sequence[R], show: Callable[[R], Any], key: str | None = None) -> Reply:
         """One page of a list with its `Link`; with `key` the list is wrapped and counted."""

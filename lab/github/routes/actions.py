@@ -19,7 +19,7 @@ routes = Operations()
 async def get_job(call: ApiCall) -> Reply:
     """One job."""
     check = call.repository.checks.require_job(call.number("job_id"))
-    return Reply(body=wire.job(call.site, call.repository, check))
+    return Reply(body=call.show(wire.job, check))
 
 
 @routes.get("/actions/jobs/{job_id}/logs", "actions")
@@ -58,7 +58,7 @@ async def _list_by_query(call: ApiCall) -> Reply:
     newest_first = found[::-1]
     return call.page(
         newest_first,
-        lambda run: wire.run(call.site, call.repository, run, heads.get(run.head_sha)),
+        lambda run: call.show(wire.run, run, heads.get(run.head_sha)),
         key="workflow_runs",
     )
 
@@ -86,7 +86,7 @@ async def list_jobs(call: ApiCall) -> Reply:
     """The jobs of a run: of the newest attempt, or of all with `filter=all`."""
     latest = call.choice("Job", "filter", ("latest", "all")) == "latest"
     found = call.repository.checks.jobs(_run(call), latest=latest)
-    return call.page(found, lambda check: wire.job(call.site, call.repository, check), key="jobs")
+    return call.list(wire.job, found, key="jobs")
 
 
 @routes.write("POST", "/actions/runs/{run_id}/rerun-failed-jobs", "actions")
@@ -115,7 +115,7 @@ async def rerun_workflow(call: ApiCall) -> Reply:
 async def list_workflows(call: ApiCall) -> Reply:
     """The workflows of a repository: one where there is a CI, else none."""
     here = [wire.WORKFLOW_ID] if _has_workflow(call) else []
-    return call.page(here, lambda _: wire.workflow(call.site, call.repository), key="workflows")
+    return call.page(here, lambda _: call.show(wire.workflow), key="workflows")
 
 
 @routes.get("/actions/workflows/{workflow_id}/runs", "actions")
@@ -129,7 +129,7 @@ async def list_workflow_runs(call: ApiCall) -> Reply:
 async def get_workflow(call: ApiCall) -> Reply:
     """One workflow, by its id or by its file's name."""
     _require_workflow(call)
-    return Reply(body=wire.workflow(call.site, call.repository))
+    return Reply(body=call.show(wire.workflow))
 
 
 @routes.get("/actions/runs/{run_id}/artifacts", "actions")
@@ -150,7 +150,7 @@ async def list_jobs_of_attempt(call: ApiCall) -> Reply:
     """The jobs that began with one attempt of a run."""
     run = _attempt(call)
     found = [job for job in call.repository.checks.jobs(run, latest=False) if job.attempt == run.attempt]
-    return call.page(found, lambda check: wire.job(call.site, call.repository, check), key="jobs")
+    return call.list(wire.job, found, key="jobs")
 
 
 @routes.write("POST", "/actions/jobs/{job_id}/rerun", "actions")
@@ -185,7 +185,7 @@ def _download(call: ApiCall, what: str) -> Reply:
 async def _show(call: ApiCall, run: RunRecord) -> Reply:
     """Answer with one run and the commit that it ran on."""
     heads = await call.repository.bare.commits([run.head_sha])
-    return Reply(body=wire.run(call.site, call.repository, run, heads.get(run.head_sha)))
+    return Reply(body=call.show(wire.run, run, heads.get(run.head_sha)))
 
 
 def _run(call: ApiCall) -> RunRecord:

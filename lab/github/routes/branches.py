@@ -20,7 +20,7 @@ async def list_branches(call: ApiCall) -> Reply:
     protected, guarded = call.query.get("protected"), call.repository.facts.protections
     named = {ref.removeprefix(_HEADS): sha for ref, sha in heads.items()}
     found = [head for head in named.items() if protected in {None, str(head[0] in guarded).lower()}]
-    return call.page(found, lambda head: wire.short_branch(call.site, call.repository, *head))
+    return call.page(found, lambda head: call.show(wire.short_branch, *head))
 
 
 @routes.read_as_admin("/branches/{branch}/protection/required_status_checks")
@@ -29,14 +29,14 @@ async def get_required_checks(call: ApiCall) -> Reply:
     name, protection = await _protection(call)
     if not protection.checks:
         raise Refusal(404, "Required status checks not enabled")
-    return Reply(body=wire.required_checks(call.site, call.repository, name, protection))
+    return Reply(body=call.show(wire.required_checks, name, protection))
 
 
 @routes.read_as_admin("/branches/{branch}/protection")
 async def get_protection(call: ApiCall) -> Reply:
     """Return the protection of a branch; 404 when it has none."""
     name, protection = await _protection(call)
-    return Reply(body=wire.protection(call.site, call.repository, name, protection))
+    return Reply(body=call.show(wire.protection, name, protection))
 
 
 @routes.get("/branches/{branch}", "contents")
@@ -44,8 +44,8 @@ async def get_branch(call: ApiCall) -> Reply:
     """One branch with its newest commit."""
     name, sha = await _branch(call)
     info = (await call.repository.bare.log(None, sha, 1))[0]
-    commit = commit_wire.commit(call.site, call.repository, info)
-    return Reply(body=wire.branch(call.site, call.repository, name, commit))
+    commit = call.show(commit_wire.commit, info)
+    return Reply(body=call.show(wire.branch, name, commit))
 
 
 @routes.get("/rules/branches/{branch}")

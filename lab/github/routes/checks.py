@@ -27,7 +27,7 @@ async def list_check_runs(call: ApiCall) -> Reply:
         for check in call.repository.checks.of(await resolved(call), latest=latest)
         if name in {None, check.name} and status in {None, check.status} and _of_app(call, check.app, app_id)
     ]
-    return call.page(found, lambda check: wire.check_run(call.site, call.repository, check), key="check_runs")
+    return call.list(wire.check_run, found, key="check_runs")
 
 
 @routes.get("/commits/{ref}/check-suites", "checks")
@@ -41,7 +41,7 @@ async def list_check_suites(call: ApiCall) -> Reply:
         if _of_app(call, suite.app, app_id) and name in {None, *(check.name for check in checks.jobs(suite))}
     ]
     head = await information(call, sha)
-    return call.page(found, lambda suite: wire.suite(call.site, call.repository, suite, head), key="check_suites")
+    return call.page(found, lambda suite: call.show(wire.suite, suite, head), key="check_suites")
 
 
 @routes.get("/check-runs/{check_run_id}", "checks")
@@ -54,7 +54,7 @@ async def get_check_run(call: ApiCall) -> Reply:
 async def list_annotations(call: ApiCall) -> Reply:
     """The remarks of one check run."""
     check = call.repository.checks.require_check(call.number("check_run_id"))
-    return call.page(check.annotations, lambda one: wire.annotation(call.site, call.repository, check, one))
+    return call.page(check.annotations, lambda one: call.show(wire.annotation, check, one))
 
 
 @routes.write("POST", "/check-runs", "checks")
@@ -97,7 +97,7 @@ def _of_app(call: ApiCall, slug: str, app_id: str | None) -> bool:
 
 
 def _shown(call: ApiCall, check: CheckRecord, *, status: int = 200) -> Reply:
-    return Reply(status, wire.check_run(call.site, call.repository, check))
+    return Reply(status, call.show(wire.check_run, check))
 
 
 STATUSES = ("queued", "in_progress", "completed", "waiting", "requested", "pending")

@@ -16,20 +16,20 @@ async def list_repository_comments(call: ApiCall) -> Reply:
     since = call.since("IssueComment")
     found = call.repository.comments.records.seen(call.stale, lambda c: c.updated_at >= since)
     call.sort("IssueComment", found)
-    return call.page(found, lambda comment: wire.comment(call.site, call.repository, comment))
+    return call.list(wire.comment, found)
 
 
 @routes.get("/issues/comments/{comment_id}", *THREADS)
 async def get_comment(call: ApiCall) -> Reply:
     """One comment."""
-    return _shown(call, call.repository.comments.require(call.number("comment_id")))
+    return Reply(body=call.show(wire.comment, call.repository.comments.require(call.number("comment_id"))))
 
 
 @routes.write("PATCH", "/issues/comments/{comment_id}", *THREADS, role="read")
 async def edit_comment(call: ApiCall) -> Reply:
     """Replace a comment's body."""
-    comment = _own(call)
-    return _shown(call, call.repository.comments.edit(comment.id, call.text("IssueComment", "body")))
+    edited = call.repository.comments.edit(_own(call).id, call.text("IssueComment", "body"))
+    return Reply(body=call.show(wire.comment, edited))
 
 
 @routes.write("DELETE", "/issues/comments/{comment_id}", *THREADS, role="read")
@@ -45,7 +45,7 @@ async def list_comments(call: ApiCall) -> Reply:
     number, since = call.issue().number, call.since("IssueComment")
     records = call.repository.comments.records
     found = records.seen(call.stale, lambda c: c.number == number and c.updated_at >= since)
-    return call.page(found, lambda comment: wire.comment(call.site, call.repository, comment))
+    return call.list(wire.comment, found)
 
 
 @routes.write("POST", "/issues/{issue_number}/comments", *THREADS, role="read", creates=True)
@@ -55,7 +55,7 @@ async def create_comment(call: ApiCall) -> Reply:
     if issue.locked and not call.trusted:
         raise Refusal(403, "Unable to create comment because issue is locked.")
     comment = call.repository.comments.add(issue.number, call.login, call.text("IssueComment", "body"))
-    return created(wire.comment(call.site, call.repository, comment))
+    return created(call.show(wire.comment, comment))
 
 
 @routes.write("POST", "/issues/comments/{comment_id}/reactions", *THREADS, role="read")
@@ -74,7 +74,3 @@ def _own(call: ApiCall) -> CommentRecord:
     if comment.author != call.login and not call.trusted:
         raise no_rights()
     return comment
-
-
-def _shown(call: ApiCall, comment: CommentRecord) -> Reply:
-    return Reply(body=wire.comment(call.site, call.repository, comment))

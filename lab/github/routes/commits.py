@@ -35,7 +35,7 @@ async def list_commits(call: ApiCall) -> Reply:
         and _is(call.query.get("author"), info.author)
         and _is(call.query.get("committer"), info.committer)
     ]
-    return call.page(found, lambda info: wire.commit(call.site, call.repository, info))
+    return call.list(wire.commit, found)
 
 
 @routes.get("/commits/{ref}", "contents")
@@ -49,10 +49,10 @@ async def get_commit(call: ApiCall) -> Reply:
     if (text := await diff_or_patch(call, parent, sha)) is not None:
         return text
     files = [] if parent is None else await bare.changed_files(parent, sha)
-    body = wire.commit(call.site, call.repository, info)
+    body = call.show(wire.commit, info)
     added, removed = sum(one.additions for one in files), sum(one.deletions for one in files)
     body["stats"] = {"total": added + removed, "additions": added, "deletions": removed}
-    body["files"] = [wire.changed_file(call.site, call.repository, one, sha) for one in files]
+    body["files"] = [call.show(wire.changed_file, one, sha) for one in files]
     return Reply(body=body)
 
 
@@ -71,7 +71,7 @@ async def compare(call: ApiCall) -> Reply:
     ends = (await information(call, base), await information(call, fork))
     ahead, behind = await bare.log(base, head, COMPARED), await bare.log(head, base, COMPARED)
     files = await bare.changed_files(base, head)
-    return Reply(body=wire.comparison(call.site, call.repository, ends, ahead, len(behind), files))
+    return Reply(body=call.show(wire.comparison, ends, ahead, len(behind), files))
 
 
 async def diff_or_patch(call: ApiCall, base: str | None, head: str) -> Reply | None:

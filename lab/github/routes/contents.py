@@ -41,6 +41,6 @@ async def _entries(call: ApiCall, sha: str, path: str, ref: str) -> list[Json]:
     for line in filter(None, listing.stdout.decode("utf-8", "replace").split("\0")):
         facts, _, name = line.partition("\t")
         _, kind, blob, size = facts.split()
-        entry = wire.content(call.site, call.repository, name, ref, (blob, int(size) if size.isdecimal() else 0))
+        entry = call.show(wire.content, name, ref, (blob, int(size) if size.isdecimal() else 0))
         shown.append(wire.directory(entry) if kind == "tree" else entry)
     return shown

@@ -66,7 +66,7 @@ async def get_git_commit(call: ApiCall) -> Reply:
     git, sha = call.repository.bare.git, call.match["commit_sha"]
     if await git_objects.kind(git, sha) != "commit":
         raise not_found()
-    return Reply(body=wire.git_commit(call.site, call.repository, await git_objects.read_commit(git, sha)))
+    return Reply(body=call.show(wire.git_commit, await git_objects.read_commit(git, sha)))
 
 
 @routes.write("POST", "/git/commits", "contents")
@@ -82,14 +82,14 @@ async def create_git_commit(call: ApiCall) -> Reply:
     author = _signature(call, "author", _myself(call))
     people = (author, _signature(call, "committer", author))
     sha = await git_objects.write_commit(git, tree, parents, message, people)
-    return created(wire.git_commit(call.site, call.repository, await git_objects.read_commit(git, sha)))
+    return created(call.show(wire.git_commit, await git_objects.read_commit(git, sha)))
 
 
 async def _tree(call: ApiCall, sha: str, *, recursive: bool) -> Json:
     git = call.repository.bare.git
     tree = (await git.check("rev-parse", f"{sha}^{{tree}}")).text
     entries = await git_objects.read_tree(git, tree, recursive=recursive)
-    return wire.tree(call.site, call.repository, tree, entries)
+    return call.show(wire.tree, tree, entries)
 
 
 async def _entry(call: ApiCall, given: Any) -> TreeEntry:

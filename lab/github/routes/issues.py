@@ -41,7 +41,7 @@ async def list_issues(call: ApiCall) -> Reply:
     field = {"created": "created_at", "updated": "updated_at", "comments": "comments"}[sort]
     descending = call.choice("Issue", "direction", ("desc", "asc")) == "desc"
     found.sort(key=lambda issue: (getattr(issue, field), issue.number), reverse=descending)
-    return call.page(found, lambda issue: wire.issue(call.site, call.repository, issue))
+    return call.list(wire.issue, found)
 
 
 @routes.write("POST", "/issues", "issues", role="read", creates=True)
@@ -64,7 +64,7 @@ async def create_issue(call: ApiCall) -> Reply:
 async def get_issue(call: ApiCall) -> Reply:
     """One issue or pull request."""
     issue = call.repository.issues.require(call.number("issue_number"), call.stale)
-    return Reply(body=wire.issue(call.site, call.repository, issue))
+    return Reply(body=call.show(wire.issue, issue))
 
 
 @routes.write("PATCH", "/issues/{issue_number}", *THREADS, role="read")
@@ -184,4 +184,4 @@ def _assigned(issue: IssueRecord, assignee: str | None) -> bool:
 
 
 def _shown(call: ApiCall, number: int) -> Json:
-    return wire.issue(call.site, call.repository, call.repository.issues.require(number))
+    return call.show(wire.issue, call.repository.issues.require(number))

@@ -6,7 +6,7 @@ from lab.github.http.call import THREADS, ApiCall, Operations, Reply, created
 from lab.github.http.refusals import invalid
 from lab.github.wire import threads as wire
 from lab.github.world.issues import IssueRecord
-from lab.github.world.labels import UNKNOWN_COLOR, LabelRecord
+from lab.github.world.labels import UNKNOWN_COLOR
 
 routes = Operations()
 
@@ -14,7 +14,7 @@ routes = Operations()
 @routes.get("/labels", *THREADS)
 async def list_labels(call: ApiCall) -> Reply:
     """Every label that is defined, by name."""
-    return call.page(call.repository.labels.values(), lambda label: wire.label(call.site, call.repository, label))
+    return call.list(wire.label, call.repository.labels.values())
 
 
 @routes.write("POST", "/labels", *THREADS)
@@ -23,13 +23,13 @@ async def create_label(call: ApiCall) -> Reply:
     color = call.optional_text("Label", "color") or UNKNOWN_COLOR
     description = call.optional_text("Label", "description")
     label = call.repository.labels.create(call.text("Label", "name"), color, description)
-    return created(wire.label(call.site, call.repository, label))
+    return created(call.show(wire.label, label))
 
 
 @routes.get("/labels/{name}", *THREADS)
 async def get_label(call: ApiCall) -> Reply:
     """One definition."""
-    return _shown(call, call.repository.labels.require(call.match["name"]))
+    return Reply(body=call.show(wire.label, call.repository.labels.require(call.match["name"])))
 
 
 @routes.write("PATCH", "/labels/{name}", *THREADS)
@@ -40,7 +40,7 @@ async def update_label(call: ApiCall) -> Reply:
     description = call.optional_text("Label", "description")
     label = call.repository.labels.change(old.name, new_name, color, description)
     call.repository.issues.label_renamed(old.name, label.name)
-    return _shown(call, label)
+    return Reply(body=call.show(wire.label, label))
 
 
 @routes.write("DELETE", "/labels/{name}", *THREADS)
@@ -87,8 +87,4 @@ def _given(call: ApiCall) -> list[str]:
 
 
 def _set(call: ApiCall, issue: IssueRecord) -> Reply:
-    return Reply(body=wire.labels_of(call.site, call.repository, issue))
-
-
-def _shown(call: ApiCall, label: LabelRecord) -> Reply:
-    return Reply(body=wire.label(call.site, call.repository, label))
+    return Reply(body=call.show(wire.labels_of, issue))

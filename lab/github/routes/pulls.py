@@ -33,7 +33,7 @@ async def list_pulls(call: ApiCall) -> Reply:
     field = "updated_at" if sort == "updated" else "created_at"
     descending = call.choice("PullRequest", "direction", default) == "desc"
     found.sort(key=lambda pull: (getattr(pulls.thread(pull.number), field), pull.number), reverse=descending)
-    return call.page(found, lambda pull: wire.simple(call.site, call.repository, pull))
+    return call.list(wire.simple, found)
 
 
 @routes.write("POST", "/pulls", "pull_requests", role="read", creates=True)
@@ -96,7 +96,7 @@ async def list_files(call: ApiCall) -> Reply:
     """The files that the pull request changes."""
     pull = call.pull()
     files = await call.repository.bare.changed_files(pull.base_sha, pull.head_sha)
-    return call.page(files, lambda one: commit_wire.changed_file(call.site, call.repository, one, pull.head_sha))
+    return call.page(files, lambda one: call.show(commit_wire.changed_file, one, pull.head_sha))
 
 
 @routes.get("/pulls/{pull_number}/commits", "pull_requests")
@@ -104,7 +104,7 @@ async def list_commits(call: ApiCall) -> Reply:
     """The commits of the pull request, oldest first, at most 250."""
     pull = call.pull()
     found = await call.repository.bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
-    return call.page(found[::-1], lambda info: commit_wire.commit(call.site, call.repository, info))
+    return call.list(commit_wire.commit, found[::-1])
 
 
 async def _end(call: ApiCall, name: str) -> tuple[str, str]:
@@ -138,4 +138,4 @@ async def _shown(call: ApiCall, pull: PullRecord) -> Json:
     commits = await bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     files = await bare.changed_files(pull.base_sha, pull.head_sha)
     extent = wire.Extent(len(commits), files, await state(call.repository, pull))
-    return wire.full(call.site, call.repository, pull, extent)
+    return call.show(wire.full, pull, extent)

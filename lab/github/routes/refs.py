@@ -20,14 +20,14 @@ async def get_ref(call: ApiCall) -> Reply:
     sha = await call.repository.bare.sha(name)
     if sha is None:
         raise not_found()
-    return Reply(body=wire.ref(call.site, call.repository, name, sha))
+    return Reply(body=call.show(wire.ref, name, sha))
 
 
 @routes.get("/git/matching-refs/{ref}", "contents")
 async def list_matching_refs(call: ApiCall) -> Reply:
     """All refs whose name begins so; an empty list when there are none."""
     found = await call.repository.bare.refs(f"refs/{call.match['ref']}")
-    return call.page(list(found.items()), lambda pair: wire.ref(call.site, call.repository, *pair))
+    return call.page(list(found.items()), lambda pair: call.show(wire.ref, *pair))
 
 
 @routes.write("POST", "/git/refs", "contents")
@@ -42,7 +42,7 @@ async def create_ref(call: ApiCall) -> Reply:
     sha = await _object(call)
     if not await bare.update_ref(name, sha, expected=ABSENT):
         raise Refusal(422, "Reference already exists")
-    return created(wire.ref(call.site, call.repository, name, sha))
+    return created(call.show(wire.ref, name, sha))
 
 
 @routes.write("PATCH", "/git/refs/{ref}", "contents")
@@ -59,7 +59,7 @@ async def move_ref(call: ApiCall) -> Reply:
         raise Refusal(422, "Update is not a fast forward")
     if not await bare.update_ref(name, sha, expected=old):
         raise Refusal(409, "Reference cannot be updated")
-    return Reply(body=wire.ref(call.site, call.repository, name, sha))
+    return Reply(body=call.show(wire.ref, name, sha))
 
 
 @routes.write("DELETE", "/git/refs/{ref}", "contents")

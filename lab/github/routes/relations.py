@@ -44,5 +44,5 @@ def _listed(call: ApiCall, numbers: Sequence[int]) -> Reply:
 
 def _shown(call: ApiCall, issue: IssueRecord) -> Json:
     """Show an issue beside others of any repository, with the repository that it belongs to."""
-    own = repositories.repository(call.site, call.repository)
-    return {**wire.issue(call.site, call.repository, issue), "repository": own}
+    own = call.show(repositories.repository)
+    return {**call.show(wire.issue, issue), "repository": own}

@@ -15,7 +15,7 @@ LEVEL_OF = {"pull": "read", "triage": "write", "push": "write", "maintain": "adm
 @routes.get("")
 async def get_repository(call: ApiCall) -> Reply:
     """The repository, with the caller's permissions."""
-    return Reply(body=wire.repository(call.site, call.repository, viewer=call.login))
+    return Reply(body=call.show(wire.repository, viewer=call.login))
 
 
 @routes.get("/collaborators")
@@ -29,7 +29,7 @@ async def list_collaborators(call: ApiCall) -> Reply:
     logins = [*([] if affiliation == "outside" else [facts.owner]), *facts.collaborators]
     found = [login for login in dict.fromkeys(logins) if facts.reaches(login, least)]
     accounts = [call.site.world.account(login) for login in found]
-    return call.page(accounts, lambda account: wire.collaborator(call.site, call.repository, account))
+    return call.list(wire.collaborator, accounts)
 
 
 @routes.get("/collaborators/{username}/permission")
@@ -38,4 +38,4 @@ async def get_permission(call: ApiCall) -> Reply:
     account = call.site.world.find_account(call.match["username"])
     if account is None:
         raise not_found()
-    return Reply(body=wire.permission(call.site, call.repository, account))
+    return Reply(body=call.show(wire.permission, account))

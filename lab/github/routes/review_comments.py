@@ -28,7 +28,7 @@ async def list_inline_comments(call: ApiCall) -> Reply:
     since, pulls = call.since(RESOURCE), call.repository.pulls
     found = [one for one in pulls.inline_of(call.pull().number, call.login) if one.updated_at >= since]
     call.sort(RESOURCE, found)
-    return call.page(found, lambda comment: wire.inline(call.site, call.repository, comment))
+    return call.list(wire.inline, found)
 
 
 @routes.write("POST", "/pulls/{pull_number}/comments", "pull_requests", role="read", creates=True)
@@ -37,7 +37,7 @@ async def create_inline_comment(call: ApiCall) -> Reply:
     pull, body = call.pull(), _text(call)
     answered = call.integer(RESOURCE, "in_reply_to")
     if answered is not None:
-        return _shown(call, _answer(call, pull, answered, body))
+        return created(call.show(wire.inline, _answer(call, pull, answered, body)))
     commit, path = call.text(RESOURCE, "commit_id"), call.text(RESOURCE, "path")
     if not await has_commit(call, pull, commit):
         raise custom(RESOURCE, "commit_id is not part of the pull request", "commit_id")
@@ -49,13 +49,13 @@ async def create_inline_comment(call: ApiCall) -> Reply:
     comment = pulls.remark(pulls.review(pull.number, call.login, "COMMENTED", "", commit), place, body)
     if on_file:
         comment = pulls.inline.change(comment.id, line=None, on_file=True)
-    return _shown(call, comment)
+    return created(call.show(wire.inline, comment))
 
 
 @routes.write("POST", "/pulls/{pull_number}/comments/{comment_id}/replies", "pull_requests", role="read", creates=True)
 async def create_reply(call: ApiCall) -> Reply:
     """Answer the first comment of an inline thread."""
-    return _shown(call, _answer(call, call.pull(), call.number("comment_id"), _text(call)))
+    return created(call.show(wire.inline, _answer(call, call.pull(), call.number("comment_id"), _text(call))))
 
 
 async def has_commit(call: ApiCall, pull: PullRecord, commit: str) -> bool:
@@ -131,7 +131,3 @@ def _text(call: ApiCall) -> str:
         raise invalid(RESOURCE, "body", "missing_field")
     check_body(RESOURCE, body)
     return body
-
-
-def _shown(call: ApiCall, comment: InlineRecord) -> Reply:
-    return created(wire.inline(call.site, call.repository, comment))

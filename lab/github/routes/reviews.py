@@ -17,7 +17,7 @@ routes = Operations()
 async def list_reviews(call: ApiCall) -> Reply:
     """Reviews, oldest first; of the pending ones only the caller's own."""
     found = call.repository.pulls.reviews_of(call.pull().number, call.login, call.stale)
-    return call.page(found, lambda review: wire.review(call.site, call.repository, review))
+    return call.list(wire.review, found)
 
 
 @routes.write("POST", "/pulls/{pull_number}/reviews", "pull_requests", role="read", creates=True)
@@ -34,7 +34,7 @@ async def create_review(call: ApiCall) -> Reply:
     review = pulls.review(pull.number, call.login, state, body, commit)
     for place, remark in zip(places, remarks, strict=True):
         pulls.remark(review, place, remark["body"])
-    return Reply(body=wire.review(call.site, call.repository, review))
+    return Reply(body=call.show(wire.review, review))
 
 
 @routes.get("/pulls/{pull_number}/reviews/{review_id}/comments", "pull_requests")
@@ -42,7 +42,7 @@ async def list_comments_of_review(call: ApiCall) -> Reply:
     """The inline comments of one review."""
     review = _review(call)
     found = [one for one in call.repository.pulls.inline_of(review.number, call.login) if one.review_id == review.id]
-    return call.page(found, lambda comment: wire.inline_of_review(call.site, call.repository, comment))
+    return call.list(wire.inline_of_review, found)
 
 
 @routes.write("PUT", "/pulls/{pull_number}/reviews/{review_id}/dismissals", "pull_requests")
@@ -54,7 +54,7 @@ async def dismiss_review(call: ApiCall) -> Reply:
     if review.state not in DISMISSIBLE:
         raise unprocessable(f"Can not dismiss a {review.state.lower()} pull request review")
     dismissed = call.repository.pulls.dismiss(review, call.login, message)
-    return Reply(body=wire.review(call.site, call.repository, dismissed))
+    return Reply(body=call.show(wire.review, dismissed))
 
 
 @routes.get("/pulls/{pull_number}/requested_reviewers", "pull_requests")
@@ -77,7 +77,7 @@ async def request_review(call: ApiCall) -> Reply:
             f"not a collaborator of the {call.repository.full_name} repository.",
         )
     asked = call.repository.pulls.request(pull.number, names, call.login)
-    return Reply(201, wire.simple(call.site, call.repository, asked))
+    return Reply(201, call.show(wire.simple, asked))
 
 
 def _collaborates(call: ApiCall, login: str) -> bool:

@@ -19,9 +19,9 @@ LONGEST_DESCRIPTION = 140
 async def get_combined_status(call: ApiCall) -> Reply:
     """The newest status of each context and what they add up to; `pending` when there are none."""
     sha = await resolved(call)
-    found, home = call.repository.checks.statuses_of(sha), call.repository
-    page = call.page(found, lambda status: wire.short_status(call.site, home, status))
-    return Reply(body=wire.combined(call.site, home, sha, found, page.body), headers=page.headers)
+    found = call.repository.checks.statuses_of(sha)
+    page = call.list(wire.short_status, found)
+    return Reply(body=call.show(wire.combined, sha, found, page.body), headers=page.headers)
 
 
 @routes.get("/commits/{ref}/statuses", "statuses")
@@ -29,7 +29,7 @@ async def list_statuses(call: ApiCall) -> Reply:
     """Every status of a commit that was ever set, newest first."""
     sha = await resolved(call)
     found = [status for status in call.repository.checks.statuses.values() if status.sha == sha]
-    return call.page(found[::-1], lambda status: wire.status(call.site, call.repository, status))
+    return call.list(wire.status, found[::-1])
 
 
 @routes.write("POST", "/statuses/{sha}", "statuses")
@@ -46,4 +46,4 @@ async def create_status(call: ApiCall) -> Reply:
     context, url = call.optional_text("Status", "context") or "default", call.optional_text("Status", "target_url")
     checks = call.repository.checks
     record = checks.say(sha, context, state, description=description, creator=call.login, url=url)
-    return created(wire.status(call.site, call.repository, record))
+    return created(call.show(wire.status, record))

@@ -22,7 +22,7 @@ async def list_events(call: ApiCall) -> Reply:
     """List the events of the thread, oldest first."""
     number = call.issue().number
     found = [event for event in call.repository.issues.events if event.number == number]
-    return call.page(found, lambda event: events.event(call.site, call.repository, event))
+    return call.list(events.event, found)
 
 
 @routes.get("/issues/{issue_number}/timeline", *THREADS)

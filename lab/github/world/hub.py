@@ -102,9 +102,6 @@ class World:
         return None if expired else token
 
 
-CONTENT_PER_MINUTE = 80
-"""GitHub's own limit: issues, comments, reviews and pull requests that one account may make in a minute."""
-
 _WINDOW_SECONDS = 60
 
 

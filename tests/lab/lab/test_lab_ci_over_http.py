@@ -88,7 +88,7 @@ async def test_logs_are_there_never_were_or_are_gone(scene: Scene, mood: CiBehav
 @pytest.mark.fault(42)
 async def test_a_huge_log_is_streamed_and_held_by_nobody(scene: Scene) -> None:
     size = 48 * 2**20
-    sha = await pushed(scene, behaviours.huge_log(size))
+    sha = await pushed(scene, CiBehaviour((behaviours.FAILED,), log_bytes=size))
     check = (await scene.get(f"commits/{sha}/check-runs"))["check_runs"][0]
     where = (await scene.ask("GET", f"actions/jobs/{check['id']}/logs")).headers["Location"]
     received, tail = 0, b""

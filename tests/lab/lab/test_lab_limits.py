@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from lab_scene import NAME, Scene
 
-from lab.github.world.hub import CONTENT_PER_MINUTE
+CONTENT_PER_MINUTE = 80
+"""GitHub's own limit: issues, comments, reviews and pull requests that one account may make in a minute."""
+
 
 LONG = 1000
 
