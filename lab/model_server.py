@@ -82,7 +82,7 @@ class ModelServer:
         app.router.add_post("/v1/messages/count_tokens", _count)
         if self.issuer is not None:
             app.router.add_post("/oauth/token", self.issuer.renew)
-            app.router.add_post("/backend-api/codex/responses", self._signed_in)
+            app.router.add_post("/backend-api/codex/responses", self._answer_signed_in)
             app.router.add_get("/backend-api/{tail:.*}", _missing)
         app.router.add_route("*", "/{tail:.*}", self._unlisted)
         await self._host.start(app)
@@ -94,7 +94,7 @@ class ModelServer:
         self._closing.set()
         await self._host.stop()
 
-    async def _signed_in(self, request: web.Request) -> web.StreamResponse:
+    async def _answer_signed_in(self, request: web.Request) -> web.StreamResponse:
         known = self.issuer is not None and request.headers.get("authorization") == f"Bearer {self.issuer.access}"
         if known:
             return await self._answer(request, responses)
@@ -225,7 +225,7 @@ class Issuer:
         """
         claims = {"https://api.openai.com/auth": {"chatgpt_plan_type": "pro", "chatgpt_account_id": self.account}}
         tokens = {
-            "id_token": _signed({"email": "ada@example.invalid", "exp": FAR, **claims}),
+            "id_token": _make_token({"email": "ada@example.invalid", "exp": FAR, **claims}),
             "access_token": self._token(LONG_AGO if over else FAR),
             "refresh_token": self._renewal,
             "account_id": self.account,
@@ -249,10 +249,10 @@ class Issuer:
         return f"rt-c4n4ry-{self.renewals}"
 
     def _token(self, ends: int) -> str:
-        return _signed({"exp": ends, "n": self.renewals})
+        return _make_token({"exp": ends, "n": self.renewals})
 
 
-def _signed(claims: dict[str, Any]) -> str:
+def _make_token(claims: dict[str, Any]) -> str:
     """A JSON web token that nobody can verify."""
     return f"{_part({'alg': 'none', 'typ': 'JWT'})}.{_part(claims)}.{_part('unsigned')}"
 

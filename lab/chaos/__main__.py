@@ -85,10 +85,10 @@ def agents() -> dict[str, tuple[Role, str]]:
 async def trial(options: ChaosOptions, root: Path) -> list[str]:
     """Run the trial and print the report; return what must never happen and did."""
     clock, chance = RealClock(), random.Random(options.seed)
-    told = names(options.issues)
+    guests = names(options.issues)
     async with Lab(root / "github", limit=HOURLY) as lab:
         wire = WireLog(lab.clock.now)
-        site = await furnished(lab, root, told)
+        site = await furnished(lab, root, guests)
         lab.exchanges.observe(wire.note)
         wire.follow(site.repository)
         company = AgentProcesses(site, child_environment() | {"HOME": str(root)}, clock, chance)
@@ -99,7 +99,7 @@ async def trial(options: ChaosOptions, root: Path) -> list[str]:
             group.start_soon(person.answer)
             troubles = (company.kill_at_random, company.stop_at_random, weather.blow, person.push)
             lab.lag.begin(options.seed, share=options.lag, seconds=CAUGHT_UP_SECONDS)
-            await _trouble(site, troubles, told, options.minutes * 60, clock)
+            await _trouble(site, troubles, guests, options.minutes * 60, clock)
             lab.lag.begin(options.seed, share=0)
             with anyio.move_on_after(CALM_SECONDS):
                 while not await verdict.at_rest(site):
@@ -126,7 +126,7 @@ async def _judge(host: TrialHost, wire: WireLog, company: AgentProcesses) -> his
         LOCK["self_fence"],
     )
     pauses, killed = company.counts["stopped beyond the lock"], company.counts["killed"]
-    return history_checks.judged(
+    return history_checks.judge(
         evidence, history_checks.Allowance(pauses, pauses + killed, wire.unheard(company.deaths))
     )
 
@@ -140,7 +140,7 @@ async def _trouble(
             for trouble in troubles:
                 group.start_soon(trouble)
             group.start_soon(_tell, host, guests, seconds * 0.75 / len(guests), clock)
-    for name in guests[sum(thread.title.startswith("Greet") for thread in _written(host)) :]:
+    for name in guests[sum(thread.title.startswith("Greet") for thread in _list_threads(host)) :]:
         host.tell(name)
 
 
@@ -150,7 +150,7 @@ async def _tell(host: TrialHost, guests: Sequence[str], pause: float, clock: Clo
         await clock.sleep(pause)
 
 
-def _written(host: TrialHost) -> list[IssueRecord]:
+def _list_threads(host: TrialHost) -> list[IssueRecord]:
     threads = host.repository.issues.records.values()
     return [one for one in threads if one.author == "ada" and not one.is_pull]
 

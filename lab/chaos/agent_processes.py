@@ -62,7 +62,7 @@ class AgentProcesses:
         """Kill a random agent with SIGKILL, again and again."""
         while True:
             await self.clock.sleep(KILL_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
-            if victim := self._one():
+            if victim := self._pick_victim():
                 self.deaths.append((self.host.lab.clock.now(), victim))
                 _send(self.running[victim][0], signal.SIGKILL)
 
@@ -70,7 +70,7 @@ class AgentProcesses:
         """Stop a random agent with SIGSTOP for longer than the lock's timeout, then SIGCONT, again and again."""
         while True:
             await self.clock.sleep(STOP_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
-            if victim := self._one():
+            if victim := self._pick_victim():
                 child = self.running[victim][0]
                 self.stopped.add(victim)
                 self.counts["stopped beyond the lock"] += 1
@@ -81,7 +81,7 @@ class AgentProcesses:
                     _send(child, signal.SIGCONT)
                     self.stopped.discard(victim)
 
-    def _one(self) -> str | None:
+    def _pick_victim(self) -> str | None:
         """Return a random agent that has lived a little and is not stopped; None for none."""
         now = self.clock.boot()
         old = [name for name, (_, since) in sorted(self.running.items()) if now - since > LIVED_SECONDS]

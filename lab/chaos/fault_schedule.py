@@ -28,7 +28,13 @@ class FaultSchedule:
     async def blow(self) -> None:
         """Plan faults until cancelled; then drop those that have not happened yet."""
         faults = self.host.lab.faults
-        kinds: tuple[Callable[[], Fault], ...] = (self._storm, self._lost, self._lost_push, self._limit, self._spared)
+        kinds: tuple[Callable[[], Fault], ...] = (
+            self._storm,
+            self._lost_exchange,
+            self._lost_push,
+            self._limit,
+            self._delay,
+        )
         try:
             while True:
                 await self.clock.sleep(FAULT_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
@@ -42,7 +48,7 @@ class FaultSchedule:
         kind = self.chance.choice((FaultKind.ERROR_BEFORE, FaultKind.ERROR_AFTER))
         return Fault(kind, lasting=self.chance.uniform(1, 4), status=self.chance.choice((500, 502, 503)))
 
-    def _lost(self) -> Fault:
+    def _lost_exchange(self) -> Fault:
         kind = self.chance.choice((FaultKind.LOST_REPLY, FaultKind.LOST_REQUEST, FaultKind.RESET))
         return Fault(kind, self.chance.choice(_WRITES), "^/repos/", times=self.chance.randint(1, 3))
 
@@ -53,5 +59,5 @@ class FaultSchedule:
         kind = self.chance.choice((FaultKind.PRIMARY_LIMIT, FaultKind.SECONDARY_LIMIT))
         return Fault(kind, path="^/repos/", seconds=6, status=self.chance.choice((403, 429)), retry_after=3)
 
-    def _spared(self) -> Fault:
+    def _delay(self) -> Fault:
         return Fault(FaultKind.DELAY, path="^/repos/", seconds=self.chance.uniform(0.2, 2), times=5)

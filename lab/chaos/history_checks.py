@@ -58,26 +58,26 @@ class HistoryReport:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def judged(evidence: Evidence, allowed: Allowance) -> HistoryReport:
+def judge(evidence: Evidence, allowed: Allowance) -> HistoryReport:
     """Judge the whole history."""
-    way = HistoryReport()
+    report = HistoryReport()
     for line in evidence.fences.values():
-        way.wrong += [*_chain(line), *_epochs(line), *_early(line, evidence)]
-    way.wrong += [*_recreated(evidence.changes), *_outside(evidence)]
-    _paid(way, evidence, allowed)
-    _overlaps(way, evidence, allowed)
-    _ack_comments(way, evidence, allowed)
-    _posts(way, evidence)
-    return way
+        report.wrong += [*_check_chain(line), *_check_epochs(line), *_check_early(line, evidence)]
+    report.wrong += [*_check_recreated(evidence.changes), *_check_unfenced(evidence)]
+    _count_paid_runs(report, evidence, allowed)
+    _count_overlaps(report, evidence, allowed)
+    _count_ack_comments(report, evidence, allowed)
+    _count_posts(report, evidence)
+    return report
 
 
-def _chain(line: Sequence[FenceMove]) -> Iterator[str]:
+def _check_chain(line: Sequence[FenceMove]) -> Iterator[str]:
     for move in line:
         if move.parent != move.old and not (move.old is None and move.parent is None):
             yield f"{move.ref}: {move.new[:12]} is built on {move.parent}, not on {move.old} that it replaced."
 
 
-def _epochs(line: Sequence[FenceMove]) -> Iterator[str]:
+def _check_epochs(line: Sequence[FenceMove]) -> Iterator[str]:
     """An epoch is one run of moves with one nonce of one agent, and its number is above those before."""
     ended: set[str] = set()
     for before, move in zip([None, *line], line, strict=False):
@@ -101,7 +101,7 @@ def _went_back(before: FenceMove, move: FenceMove) -> bool:
     return "Epoch" not in move.trailers and ("Epoch" in before.trailers or move.number < before.number)
 
 
-def _recreated(changes: Sequence[RefChange]) -> Iterator[str]:
+def _check_recreated(changes: Sequence[RefChange]) -> Iterator[str]:
     gone: set[str] = set()
     for change in changes:
         for ref, _, new in change.moves:
@@ -111,7 +111,7 @@ def _recreated(changes: Sequence[RefChange]) -> Iterator[str]:
                 (gone.add if new is None else gone.discard)(ref)
 
 
-def _outside(evidence: Evidence) -> Iterator[str]:
+def _check_unfenced(evidence: Evidence) -> Iterator[str]:
     """Yield each move of a work branch or its notes that came without a fence that says so."""
     for change in evidence.changes:
         if change.by not in evidence.engine:
@@ -125,9 +125,9 @@ def _outside(evidence: Evidence) -> Iterator[str]:
             if fence is None:
                 yield f"{ref} was moved to {new} by {change.by} without the fence of its issue."
             elif new is not None and ref.startswith("refs/heads/"):
-                said = _trailers(evidence, fence).get("Work-Head")
-                if said != new:
-                    yield f"{ref} was moved to {new}, and its fence says {said}."
+                work_head = _trailers(evidence, fence).get("Work-Head")
+                if work_head != new:
+                    yield f"{ref} was moved to {new}, and its fence says {work_head}."
 
 
 def _trailers(evidence: Evidence, commit: str) -> Mapping[str, str]:
@@ -135,49 +135,49 @@ def _trailers(evidence: Evidence, commit: str) -> Mapping[str, str]:
     return next((move.trailers for move in every if move.new == commit), {})
 
 
-def _paid(way: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
+def _count_paid_runs(report: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
     """Count paid runs that were made again; more of them than interruptions from outside are an error."""
     again: Counter[str] = Counter()
     for ref, line in evidence.fences.items():
         made: Counter[tuple[str, ...]] = Counter()
         for before, move in itertools.pairwise(line):
             if move.runs > before.runs and move.progress == before.progress:
-                way.counts["paid runs"] += 1
+                report.counts["paid runs"] += 1
                 made[move.progress] += 1
         again[ref] = sum(count - 1 for count in made.values())
-    way.counts["paid runs made again"] = again.total()
+    report.counts["paid runs made again"] = again.total()
     if again.total() > allowed.interruptions:
         worst = ", ".join(f"{ref} {count}" for ref, count in again.most_common(3) if count)
-        way.wrong.append(
+        report.wrong.append(
             f"{again.total()} paid runs were made again, {allowed.interruptions} were interrupted: {worst}."
         )
 
 
-def _ends(line: Sequence[FenceMove]) -> Iterator[tuple[FenceMove, FenceMove]]:
+def _epoch_ends(line: Sequence[FenceMove]) -> Iterator[tuple[FenceMove, FenceMove]]:
     """Return the last move of each epoch, with the first of the next one."""
     return ((before, move) for before, move in itertools.pairwise(line) if before.nonce != move.nonce)
 
 
-def _overlaps(way: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
+def _count_overlaps(report: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
     """Count agents that still said "active" after another agent's epoch had begun; only a pause explains one."""
     found: list[str] = []
     for ref, line in evidence.fences.items():
-        for before, move in _ends(line):
+        for before, move in _epoch_ends(line):
             late = [one.at for one in evidence.acks if _says_active(one, before) and one.at > move.at]
             if late and before.agent != move.agent:
                 found.append(f"{ref}: {before.agent} until {max(late) - move.at:.0f} s after {move.agent} began")
-    way.counts["overlapping holders"] = len(found)
+    report.counts["overlapping holders"] = len(found)
     if len(found) > allowed.pauses:
-        way.wrong.append(f"{len(found)} holders overlapped, {allowed.pauses} were paused: {'; '.join(found[:3])}.")
+        report.wrong.append(f"{len(found)} holders overlapped, {allowed.pauses} were paused: {'; '.join(found[:3])}.")
 
 
 def _says_active(one: AckWrite, move: FenceMove) -> bool:
     return one.nonce == move.nonce and one.state == ACTIVE
 
 
-def _early(line: Sequence[FenceMove], evidence: Evidence) -> Iterator[str]:
+def _check_early(line: Sequence[FenceMove], evidence: Evidence) -> Iterator[str]:
     """Yield each takeover of a lock whose holder has shown to be alive and has not released it."""
-    for before, move in _ends(line):
+    for before, move in _epoch_ends(line):
         if before.agent == move.agent or before.released or before.trailers.get("Stage") == END:
             continue
         signs = [one for one in evidence.acks if one.nonce == before.nonce and one.at <= move.at]
@@ -188,27 +188,28 @@ def _early(line: Sequence[FenceMove], evidence: Evidence) -> Iterator[str]:
             yield f"{move.ref}: {move.agent} took over {move.at - last:.1f} s after a sign of {before.agent}."
 
 
-def _ack_comments(way: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
+def _count_ack_comments(report: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
     """Count ACK comments: one for each kind and thread, and one more for each post that was lost."""
     made = Counter((one.number, one.kind) for one in evidence.acks if one.posted and one.shared)
     more = {where: count - 1 for where, count in made.items() if count > 1}
-    way.counts["ACK comments"] = made.total()
-    way.counts["ACK comments beyond one"] = sum(more.values())
+    report.counts["ACK comments"] = made.total()
+    report.counts["ACK comments beyond one"] = sum(more.values())
     if sum(more.values()) > allowed.lost_posts:
         worst = ", ".join(f"#{number} {kind} {count}" for (number, kind), count in made.most_common(3))
-        way.wrong.append(
+        report.wrong.append(
             f"{sum(more.values())} threads got ACK comments beyond the first, "
             f"{allowed.lost_posts} posts were lost: {worst}."
         )
 
 
-def _posts(way: HistoryReport, evidence: Evidence) -> None:
+def _count_posts(report: HistoryReport, evidence: Evidence) -> None:
     """Count the posts of each account within any hour; more than GitHub's limit are an error."""
-    of: dict[str, list[float]] = {}
+    times_of: dict[str, list[float]] = {}
     for post in evidence.posts:
-        of.setdefault(post.author, []).append(post.at)
-    for author, times in of.items():
+        times_of.setdefault(post.author, []).append(post.at)
+    name = "most posts of an account in an hour"
+    for author, times in times_of.items():
         most = max(sum(at <= one < at + HOUR_SECONDS for one in times) for at in times)
-        way.counts["most posts of an account in an hour"] = max(most, way.counts["most posts of an account in an hour"])
+        report.counts[name] = max(most, report.counts[name])
         if most > POSTS_PER_HOUR:
-            way.wrong.append(f"{author} posted {most} times within an hour.")
+            report.wrong.append(f"{author} posted {most} times within an hour.")

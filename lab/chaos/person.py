@@ -51,7 +51,7 @@ class Person:
         """
         while True:
             await self.clock.sleep(READ_EVERY_SECONDS)
-            for number, found in tuple(self._asked()):
+            for number, found in tuple(self._find_requests()):
                 self.answered.add(found["commit"])
                 thread = self.host.repository.issues.require(number)
                 if found["label"] in thread.labels:  # only setting it anew is an order
@@ -59,7 +59,7 @@ class Person:
                 self.host.lab.label(REPOSITORY, number, found["label"], actor=OWNER)
                 self.counts["reviews that a person asked for"] += 1
 
-    def _asked(self) -> Iterator[tuple[int, re.Match[str]]]:
+    def _find_requests(self) -> Iterator[tuple[int, re.Match[str]]]:
         """Yield pull requests with the sentence that asks for a command."""
         opened = {one.number for one in self.host.repository.pulls.records.values() if one.merged_at is None}
         for comment in self.host.repository.comments.records.values():

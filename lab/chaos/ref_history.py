@@ -61,7 +61,7 @@ class FenceMove:
 
 async def fence_moves(bare: Bare, changes: Sequence[RefChange]) -> dict[str, list[FenceMove]]:
     """Return the moves of each fence, in their order; a deletion is no move."""
-    moved = list(_moved(changes))
+    moved = list(_list_moves(changes))
     commits = await bare.commits({new for _, _, _, new in moved})
     found: dict[str, list[FenceMove]] = {}
     for at, ref, old, new in moved:
@@ -72,7 +72,7 @@ async def fence_moves(bare: Bare, changes: Sequence[RefChange]) -> dict[str, lis
     return found
 
 
-def _moved(changes: Sequence[RefChange]) -> Iterator[tuple[float, str, str | None, str]]:
+def _list_moves(changes: Sequence[RefChange]) -> Iterator[tuple[float, str, str | None, str]]:
     for change in changes:
         for ref, old, new in change.moves:
             if new is not None and FENCE.fullmatch(ref):

@@ -37,10 +37,10 @@ class SpecificationResult:
 def rows(host: TrialHost) -> list[SpecificationResult]:
     """Every specification, written by hand or made from a story."""
     threads = [one for one in host.repository.issues.records.values() if not one.is_pull]
-    return [_row(host, one) for one in threads if "story" not in one.labels]
+    return [_result(host, one) for one in threads if "story" not in one.labels]
 
 
-def _row(host: TrialHost, thread: IssueRecord) -> SpecificationResult:
+def _result(host: TrialHost, thread: IssueRecord) -> SpecificationResult:
     branch = f"auto/issue-{thread.number}"
     pulls = [one for one in host.repository.pulls.records.values() if one.head_branch == branch]
     ends = thread.closed_at or int(host.lab.clock.now())
@@ -53,7 +53,7 @@ def _row(host: TrialHost, thread: IssueRecord) -> SpecificationResult:
 
 def finished(host: TrialHost) -> bool:
     """Return whether nothing more will happen: all is closed, and no lock is left."""
-    return not any(one.open for one in host.repository.issues.records.values()) and not _held(host)
+    return not any(one.open for one in host.repository.issues.records.values()) and not _list_locks(host)
 
 
 async def at_rest(host: TrialHost) -> bool:
@@ -64,12 +64,12 @@ async def at_rest(host: TrialHost) -> bool:
 async def violations(host: TrialHost, pushed: Mapping[str, str]) -> list[str]:
     """Return everything that is not as it must be; `pushed` are a person's files and their branches."""
     return [
-        *_unfinished(host),
-        *(f"A lock is left: {one}." for one in _held(host)),
-        *_twice(host),
-        *_children(host),
-        *[sentence async for sentence in _labels(host)],
-        *[sentence async for sentence in _overwritten(host, pushed)],
+        *_find_unfinished(host),
+        *(f"A lock is left: {one}." for one in _list_locks(host)),
+        *_find_repeated(host),
+        *_check_children(host),
+        *[sentence async for sentence in _check_labels(host)],
+        *[sentence async for sentence in _find_overwritten(host, pushed)],
     ]
 
 
@@ -79,11 +79,11 @@ def _parent(thread: IssueRecord) -> int:
     return int(found["parent"]) if found else 0
 
 
-def _held(host: TrialHost) -> list[str]:
+def _list_locks(host: TrialHost) -> list[str]:
     return locks.held(host.repository, datetime.fromtimestamp(host.lab.clock.now(), UTC))
 
 
-def _unfinished(host: TrialHost) -> Iterator[str]:
+def _find_unfinished(host: TrialHost) -> Iterator[str]:
     for row in rows(host):
         if row.pulls != 1:
             yield f"#{row.number} has {row.pulls} pull requests."
@@ -94,7 +94,7 @@ def _unfinished(host: TrialHost) -> Iterator[str]:
         yield f"Not everything has come to an end; open: {open_ones}."
 
 
-def _twice(host: TrialHost) -> Iterator[str]:
+def _find_repeated(host: TrialHost) -> Iterator[str]:
     repository = host.repository
     comments = Counter(
         (one.number, found[0]) for one in repository.comments.records.values() if (found := _MARK.search(one.body))
@@ -108,7 +108,7 @@ def _twice(host: TrialHost) -> Iterator[str]:
             yield f"#{number} was reviewed {count} times at {commit[:12]} by {author}."
 
 
-def _children(host: TrialHost) -> Iterator[str]:
+def _check_children(host: TrialHost) -> Iterator[str]:
     threads = host.repository.issues.records.values()
     children = Counter(_parent(one) for one in threads if not one.is_pull)
     for thread in threads:
@@ -116,25 +116,25 @@ def _children(host: TrialHost) -> Iterator[str]:
             yield f"The story #{thread.number} became {children[thread.number]} specifications."
 
 
-async def _labels(host: TrialHost) -> AsyncIterator[str]:
+async def _check_labels(host: TrialHost) -> AsyncIterator[str]:
     """Yield wrong labels: an open thread must show its fence's stage, a finished one none."""
     for fence in await locks.fences(host.repository):
         thread = host.repository.issues.records.get(fence.key.number)
-        if thread is not None and (wrong := _differs(fence, thread)):
+        if thread is not None and (wrong := _describe_difference(fence, thread)):
             yield wrong
 
 
-def _differs(fence: Fence, thread: IssueRecord) -> str:
+def _describe_difference(fence: Fence, thread: IssueRecord) -> str:
     shown = sorted(label.removeprefix(STAGE) for label in thread.labels if label.startswith(STAGE))
-    where = f"#{thread.number} shows {shown}, its {fence.key.kind} fence says {fence.stage}"
+    facts = f"#{thread.number} shows {shown}, its {fence.key.kind} fence says {fence.stage}"
     if thread.open:
-        return "" if shown == [str(fence.stage)] or thread.is_pull else f"{where}."
+        return "" if shown == [str(fence.stage)] or thread.is_pull else f"{facts}."
     if fence.stage is not Stage.DONE:
-        return f"{where} though it is closed."
-    return f"{where}; what is done shows no stage." if shown else ""
+        return f"{facts} though it is closed."
+    return f"{facts}; what is done shows no stage." if shown else ""
 
 
-async def _overwritten(host: TrialHost, pushed: Mapping[str, str]) -> AsyncIterator[str]:
+async def _find_overwritten(host: TrialHost, pushed: Mapping[str, str]) -> AsyncIterator[str]:
     """Yield files of a person that are missing on the base, on their branch and in its pull request."""
     bare, pulls = host.repository.bare, host.repository.pulls.records.values()
     for path, branch in pushed.items():

@@ -65,11 +65,15 @@ class WireLog:
     def follow(self, repository: RepositoryRecord) -> None:
         """Record from now on, beside the listeners that exist already."""
         comments, pulls = repository.comments.records, repository.pulls
-        comments.on_put = _also(comments.on_put, self._comment)
-        pulls.reviews.on_put = _also(pulls.reviews.on_put, lambda one, new: self._posted(one.author, "review", new))
-        pulls.inline.on_put = _also(pulls.inline.on_put, lambda one, new: self._posted(one.author, "remark", new))
+        comments.on_put = _both(comments.on_put, self._note_comment)
+        pulls.reviews.on_put = _both(
+            pulls.reviews.on_put, lambda record, new: self._note_post(record.author, "review", new)
+        )
+        pulls.inline.on_put = _both(
+            pulls.inline.on_put, lambda record, new: self._note_post(record.author, "remark", new)
+        )
         threads = repository.issues.records
-        threads.on_put = _also(threads.on_put, lambda one, new: self._posted(one.author, "thread", new))
+        threads.on_put = _both(threads.on_put, lambda record, new: self._note_post(record.author, "thread", new))
 
     def note(self, exchange: Exchange) -> None:
         """Note one exchange of the API: after a spoiled post nobody knows whether it was carried out."""
@@ -78,15 +82,15 @@ class WireLog:
 
     def unheard(self, deaths: Sequence[tuple[float, str]]) -> int:
         """Return the number of ACK posts whose agent may not know: it got no answer, or died (when, who) right then."""
-        died = [one for one in self.acks if one.posted and any(_soon(one, *death) for death in deaths)]
+        died = [one for one in self.acks if one.posted and any(_died_soon_after(one, *death) for death in deaths)]
         return len(self.unanswered) + len(died)
 
-    def _posted(self, author: str, what: str, new: bool) -> None:
+    def _note_post(self, author: str, what: str, new: bool) -> None:
         if new:
             self.posts.append(Post(self.now(), author, what))
 
-    def _comment(self, record: CommentRecord, new: bool) -> None:
-        self._posted(record.author, "comment", new)
+    def _note_comment(self, record: CommentRecord, new: bool) -> None:
+        self._note_post(record.author, "comment", new)
         body = record.body.replace("\r\n", "\n")
         line, trailer = _ACK.search(body), _NONCE.search(body)
         if line is not None and trailer is not None:
@@ -96,11 +100,11 @@ class WireLog:
             self.acks.append(AckWrite(*where, *said, new, shared))
 
 
-def _soon(one: AckWrite, died: float, who: str) -> bool:
+def _died_soon_after(one: AckWrite, died: float, who: str) -> bool:
     return one.agent == who and 0 <= died - one.at <= RECORDED_SECONDS
 
 
-def _also(first: Callable[[R, bool], None] | None, more: Callable[[R, bool], None]) -> Callable[[R, bool], None]:
+def _both(first: Callable[[R, bool], None] | None, more: Callable[[R, bool], None]) -> Callable[[R, bool], None]:
     def both(record: R, new: bool) -> None:
         if first is not None:
             first(record, new)

@@ -37,9 +37,9 @@ async def prepared(place: Path, variables: Mapping[str, str], bundled: Path = BU
     Raises `SetUpFailed` with pip's last words.
     """
     ready = place / ".ready"
-    for known in (bundled, place):
-        if await anyio.Path(known / ".ready").exists():
-            return known
+    for environment in (bundled, place):
+        if await anyio.Path(environment / ".ready").exists():
+            return environment
     await anyio.to_thread.run_sync(lambda: shutil.rmtree(place, ignore_errors=True))
     commands = (
         (sys.executable, "-m", "venv", str(place)),

@@ -47,10 +47,10 @@ def last_troubles(logs: Iterable[Path]) -> tuple[str, ...]:
 def _last_trouble(log: Path) -> str:
     for line in reversed(log.read_text(encoding="utf-8", errors="replace").splitlines()):
         with suppress(ValueError):
-            said = json.loads(line)
-            if isinstance(said, dict) and said.get("level") in {"warning", "error"}:
-                about = said.get("error") or said.get("reason") or ""
-                return one_line(f"{log.stem}: {said.get('event')}: {about}".removesuffix(": "), TROUBLE_CHARS)
+            event = json.loads(line)
+            if isinstance(event, dict) and event.get("level") in {"warning", "error"}:
+                about = event.get("error") or event.get("reason") or ""
+                return one_line(f"{log.stem}: {event.get('event')}: {about}".removesuffix(": "), TROUBLE_CHARS)
     return ""
 
 

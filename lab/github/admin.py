@@ -39,15 +39,15 @@ class Admin:
     def routes(self) -> list[web.RouteDef]:
         """To be added to the application's router."""
         return [
-            web.get(FAULTS_PATH, self._guard(self._unused)),
+            web.get(FAULTS_PATH, self._guard(self._list_unused)),
             web.post(FAULTS_PATH, self._guard(self._plan)),
             web.delete(FAULTS_PATH, self._guard(self._clear)),
-            web.post(CI_PATH, self._guard(self._mood)),
+            web.post(CI_PATH, self._guard(self._set_mood)),
             web.post(CLOCK_PATH, self._guard(self._advance)),
             web.post(LAG_PATH, self._guard(self._fall_behind)),
         ]
 
-    async def _unused(self, request: web.Request) -> web.Response:
+    async def _list_unused(self, request: web.Request) -> web.Response:
         """The faults that have not happened, or not as often as planned."""
         return web.json_response([show_fault(fault) for fault in self._faults.unused])
 
@@ -61,13 +61,13 @@ class Admin:
         self._faults.clear()
         return web.Response(status=204)
 
-    async def _mood(self, request: web.Request) -> web.Response:
+    async def _set_mood(self, request: web.Request) -> web.Response:
         """`{"repository": ..., "mood": ...}` with `job`, `branch` and `sha` as in `Lab.ci_mood`.
 
         The mood is a name of `lab.github.ci.behaviours.MOODS`, or an object whose keys are those of `CiBehaviour`.
         """
         order = TypeAdapter(dict[str, object]).validate_json(await request.read())
-        mood = _mood(order.pop("mood", None))
+        mood = _read_mood(order.pop("mood", None))
         words = TypeAdapter(dict[str, str]).validate_python(order)
         self._add_wish(words.pop("repository", ""), Wish(mood, **words))
         return web.Response(status=204)
@@ -99,7 +99,7 @@ class Admin:
         return handle
 
 
-def _mood(value: object) -> CiBehaviour:
+def _read_mood(value: object) -> CiBehaviour:
     """A mood by its name or by its fields; raises ValueError for anything else."""
     if isinstance(value, str):
         if value not in MOODS:

@@ -38,9 +38,9 @@ async def work(repository: RepositoryRecord, actor: AccountRecord) -> list[int]:
     """Merge what waits, first come first; what does not merge any more is taken out. Returns what was merged."""
     merged: list[int] = []
     queue = [pull for pull in repository.pulls.records.values() if pull.queued_at is not None and not pull.merged_at]
-    for one in sorted(queue, key=lambda pull: (pull.queued_at or 0, pull.number)):
+    for queued in sorted(queue, key=lambda pull: (pull.queued_at or 0, pull.number)):
         async with repository.merging:
-            pull = repository.pulls.require(one.number)
+            pull = repository.pulls.require(queued.number)
             if not await mergeable(repository, pull):
                 take_out(repository, pull.number, actor, "merge_conflict")
                 continue

@@ -119,9 +119,9 @@ class SiteActions:
 
     def take_out_of_queue(self, full_name: str, number: int, *, actor: str = QUEUE, reason: str = "") -> None:
         """Take a pull request out of the merge queue: its merge group has failed, or `actor` does it by hand."""
-        who = self.account(actor, bot=actor == QUEUE)
-        why = reason or ("failed_checks" if who.bot else "manual")
-        merge_queue.take_out(self.at(full_name), number, who, why)
+        account = self.account(actor, bot=actor == QUEUE)
+        reason = reason or ("failed_checks" if account.bot else "manual")
+        merge_queue.take_out(self.at(full_name), number, account, reason)
 
     def close(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
         """`actor` closes a thread."""

@@ -37,9 +37,9 @@ def messages() -> Iterator[Message]:
     yield Message("desk.APPROVE", command_loop.APPROVE)
     yield Message.of(command_loop.stopped, "ada", "status:reviewing")
     yield Message("notices.untrusted_label", one_time_replies.untrusted_label("status:ready", "mallory")[1])
-    for what in ("plan", "merge", *approvals.HELD_UP):
+    for subject in ("plan", "merge", *approvals.HELD_UP):
         yield Message(
-            f"approvals.PendingDecision, {what}", approvals.PendingDecision(15, what, "", OPENED.at).sentence(24)
+            f"approvals.PendingDecision, {subject}", approvals.PendingDecision(15, subject, "", OPENED.at).sentence(24)
         )
     refused = {ruled.sentence: None for ruled in command_rules.TABLE.values() if isinstance(ruled, CommandRefused)}
     recorded = [

@@ -83,9 +83,9 @@ def _proposals() -> Iterator[Message]:
 
 
 def _replies() -> Iterator[Message]:
-    asked = Comment(7, 12, Account(1, "ada"), "@engine-bot why is the cache cleared twice?", UNTIL, UNTIL)
+    question = Comment(7, 12, Account(1, "ada"), "@engine-bot why is the cache cleared twice?", UNTIL, UNTIL)
     answer = "Once at the start, in `directory/store.py`, and once more by `Store.reload`, which calls it again."
-    yield Message("replies.answered", neutralise(replies.answered(asked, answer, "main")))
-    yield Message("replies.failed", neutralise(replies.failed(asked, Blocked("The model declines this text."))))
-    yield Message("replies.unanswered", neutralise(replies.unanswered(asked)))
+    yield Message("replies.answered", neutralise(replies.answered(question, answer, "main")))
+    yield Message("replies.failed", neutralise(replies.failed(question, Blocked("The model declines this text."))))
+    yield Message("replies.unanswered", neutralise(replies.unanswered(question)))
     yield Message.of(replies.limited, 20)

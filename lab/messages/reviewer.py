@@ -53,7 +53,7 @@ def _draft(answer: ReviewAnswer, *, paths: tuple[str, ...] = ("directory/search.
 def messages() -> Iterator[Message]:
     """All of it, in the order of a pull request's life."""
     yield from _reviews()
-    yield from _not_reviewed()
+    yield from _about_states()
     for blocker in Blocker:
         named = ("grace", "alan") if blocker is Blocker.REMARKED else _FACTS.missing
         yield Message.of(comments.approved, REVIEW, blocker, NAMES, replace(_FACTS, missing=named)).on(
@@ -104,16 +104,16 @@ def _reviews() -> Iterator[Message]:
             "earlier": (EarlierAnswer(id="F1", resolved=True, note="The docstring names the order."),),
         }
     )
-    made = _draft(careful, paths=("pyproject.toml",))
+    draft = _draft(careful, paths=("pyproject.toml",))
     question = Answered(Question(ChangeKind.CHANGED, "tests/test_search.py::test_order"))
-    yield Message.of(text.review_body, replace(made, removed=("search.py: find",), replies=(question,))).on("careful")
+    yield Message.of(text.review_body, replace(draft, removed=("search.py: find",), replies=(question,))).on("careful")
     unseen = replace(
-        made, patch=replace(made.patch, missing=("big.json",), paths=frozenset()), answer=good, late=(_FINDING,)
+        draft, patch=replace(draft.patch, missing=("big.json",), paths=frozenset()), answer=good, late=(_FINDING,)
     )
     yield Message.of(text.review_body, unseen).on("incomplete")
 
 
-def _not_reviewed() -> Iterator[Message]:
+def _about_states() -> Iterator[Message]:
     yield Message.of(comments.changes_requested, REVIEW, PULL, NAMES)
     yield Message.of(comments.changes_requested, REVIEW, PULL, NAMES, by_person=True).on("by a person")
     yield Message.of(comments.not_asked, REVIEW, replace(PULL, head_sha="c" * 40), NAMES)

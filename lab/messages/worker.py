@@ -72,8 +72,8 @@ def messages() -> Iterator[Message]:
     yield from _on_the_issue()
     yield from _about_ci()
     yield from _on_the_pull_request()
-    yield from _stopped()
-    yield from _failed()
+    yield from _about_stops()
+    yield from _about_failures()
 
 
 def _on_the_issue() -> Iterator[Message]:
@@ -127,7 +127,7 @@ def _on_the_pull_request() -> Iterator[Message]:
     yield Message.of(comments.opened_again, NAMES)
 
 
-def _stopped() -> Iterator[Message]:
+def _about_stops() -> Iterator[Message]:
     yield Message.of(comments.paused, WORK)
     yield Message.of(comments.withdrawn, WORK, "the issue was closed or locked", NAMES, remains=True)
     yield Message.of(comments.withdrawn, OPENED, "the label was removed", NAMES, pull_request=PULL).on("open PR")
@@ -135,7 +135,7 @@ def _stopped() -> Iterator[Message]:
     yield Message.of(comments.pull_request_closed, OPENED, NAMES, remains=False)
 
 
-def _failed() -> Iterator[Message]:
+def _about_failures() -> Iterator[Message]:
     reasons = {
         "tests prove nothing": errors.CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, "Every new test passes already."),
         "CI": errors.CiGivenUp(3),

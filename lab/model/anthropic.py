@@ -34,16 +34,16 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
     messages = [message for message in body.get("messages", ()) if isinstance(message, dict)]
     blocks = [block for message in messages for block in _blocks(message.get("content"))]
     ids = [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
-    said = sum(message.get("role") == "assistant" for message in messages)
+    answers = sum(message.get("role") == "assistant" for message in messages)
     users = [message for message in messages if message.get("role") == "user"]
     text = _text(users[0].get("content")) if users else ""
     about = [_text(body.get("system")), *(_text(message.get("content")) for message in messages)]
-    where = _WHERE.search("\n".join(about))
+    directory = _WHERE.search("\n".join(about))
     tools = [tool.get("name") for tool in body.get("tools", ()) if isinstance(tool, dict)]
     return ModelRequest(
         text=text,
-        cwd=where[1].strip() if where else ".",
-        turn=turn_of(ids, said),
+        cwd=directory[1].strip() if directory else ".",
+        turn=turn_of(ids, answers),
         stream=body.get("stream") is True,
         schema=ANSWER_TOOL in tools,
     )
@@ -51,7 +51,7 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
 
 def message(turn: Turn, number: int, model: str) -> dict[str, Any]:
     """The whole answer."""
-    content = [part for search in range(turn.usage.searches) for part in _searched(f"srvtoolu_{number}_{search}")]
+    content = [part for search in range(turn.usage.searches) for part in _search_blocks(f"srvtoolu_{number}_{search}")]
     content += [{"type": "text", "text": turn.say}] if turn.say else []
     calls = [(tool.name, tool.input) for tool in turn.tools]
     if turn.answer is not None:
@@ -129,7 +129,7 @@ def _usage(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _searched(name: str) -> list[dict[str, Any]]:
+def _search_blocks(name: str) -> list[dict[str, Any]]:
     """One search that the vendor has made, and what it found."""
     found = {
         "type": "web_search_result",

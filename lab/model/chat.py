@@ -27,10 +27,10 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
     ids = [str(call.get("id")) for call in calls if isinstance(call, dict)]
     said = sum(message.get("role") == "assistant" for message in messages)
     users = [text_of(message) for message in messages if message.get("role") == "user"]
-    where = _WHERE.search("\n".join(map(text_of, messages)))
+    directory = _WHERE.search("\n".join(map(text_of, messages)))
     return ModelRequest(
         text="\n".join(users),
-        cwd=where[1].strip() if where else ".",
+        cwd=directory[1].strip() if directory else ".",
         turn=turn_of(ids, said if not ids else 0),
         stream=body.get("stream") is True,
         schema=_answer_tool(body) is not None,
@@ -39,7 +39,7 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
 
 def message(turn: Turn, number: int, model: str) -> dict[str, Any]:
     """The whole answer."""
-    said = {"role": "assistant", "content": _said(turn), "refusal": turn.say if turn.refuses else None}
+    said = {"role": "assistant", "content": _answer_text(turn), "refusal": turn.say if turn.refuses else None}
     calls = _calls(turn, number)
     choice = {"index": 0, "message": {**said, **({"tool_calls": calls} if calls else {})}, "logprobs": None}
     return {
@@ -54,13 +54,13 @@ def message(turn: Turn, number: int, model: str) -> dict[str, Any]:
 
 def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
     """The answer as server-sent events, in pieces that a connection may be cut between."""
-    known = {"id": f"chatcmpl-lab-{number}", "object": "chat.completion.chunk", "created": 0, "model": model}
+    head = {"id": f"chatcmpl-lab-{number}", "object": "chat.completion.chunk", "created": 0, "model": model}
 
     def chunk(delta: Mapping[str, Any], reason: str | None = None) -> bytes:
-        return _event({**known, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}], "usage": None})
+        return _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}], "usage": None})
 
     yield chunk({"role": "assistant", "content": ""})
-    said = _said(turn)
+    said = _answer_text(turn)
     half = len(said) // 2
     for piece in filter(None, (said[:half], said[half:])):
         yield chunk({"content": piece})
@@ -69,7 +69,7 @@ def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
     for index, call in enumerate(_calls(turn, number)):
         yield chunk({"tool_calls": [{"index": index, **call}]})
     yield chunk({}, _reason(turn))
-    yield _event({**known, "choices": [], "usage": _usage(turn)})
+    yield _event({**head, "choices": [], "usage": _usage(turn)})
     yield b"data: [DONE]\n\n"
 
 
@@ -83,7 +83,7 @@ def _answer_tool(body: Mapping[str, Any]) -> str | None:
     return next((name for tool in tools if (name := tool.get("name")) in ANSWER_TOOLS), None)
 
 
-def _said(turn: Turn) -> str:
+def _answer_text(turn: Turn) -> str:
     if turn.answer is not None:
         return json.dumps(turn.answer)
     return "" if turn.refuses else turn.say

@@ -23,14 +23,14 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
     given = body.get("input")
     items = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
     ids = [str(item.get("call_id")) for item in items if item.get("type") in {"function_call", "custom_tool_call"}]
-    said = sum(item.get("role") == "assistant" for item in items)
+    answers = sum(item.get("role") == "assistant" for item in items)
     texts = [text_of(item) for item in items if item.get("role") == "user"]
     text = given if isinstance(given, str) else "\n".join(texts)
-    where = _WHERE.search(text)
+    directory = _WHERE.search(text)
     return ModelRequest(
         text=text,
-        cwd=where[1].strip() if where else ".",
-        turn=turn_of(ids, said if not ids else 0),
+        cwd=directory[1].strip() if directory else ".",
+        turn=turn_of(ids, answers if not ids else 0),
         stream=body.get("stream") is True,
         schema="format" in (body.get("text") or {}),
     )
@@ -71,7 +71,7 @@ def _items(turn: Turn, number: int) -> list[dict[str, Any]]:
     search = {"action": {"type": "search", "query": "docs"}}
     items = [_item("web_search_call", number, 200 + index, **search) for index in range(turn.usage.searches)]
     if text:
-        part = {"type": "refusal", "refusal": text} if turn.refuses else _said(text)
+        part = {"type": "refusal", "refusal": text} if turn.refuses else _text_part(text)
         items.append(_item("message", number, 99, role="assistant", content=[part]))
     for index, tool in enumerate(turn.tools):
         about = {"call_id": call_id("call", number, index), "name": tool.name}
@@ -82,7 +82,7 @@ def _items(turn: Turn, number: int) -> list[dict[str, Any]]:
     return items
 
 
-def _said(text: str) -> dict[str, Any]:
+def _text_part(text: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": []}
 
 

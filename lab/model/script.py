@@ -154,14 +154,14 @@ class ModelRequest:
 
     def placed(self, turn: Turn) -> Turn:
         """`turn` with `{cwd}` filled in."""
-        tools = tuple(tool.model_copy(update={"input": _placed(tool.input, self.cwd)}) for tool in turn.tools)
+        tools = tuple(tool.model_copy(update={"input": _fill_in(tool.input, self.cwd)}) for tool in turn.tools)
         return turn.model_copy(update={"tools": tools})
 
 
-def turn_of(ids: Iterable[str], said: int) -> int:
+def turn_of(ids: Iterable[str], answers: int) -> int:
     """Return the next turn of a session: one after the newest turn that our `ids` name, or as many as were `said`."""
-    known = [int(parts[2]) for parts in (text.split("_") for text in ids) if _is_ours(parts)]
-    return max(*known, said - 1, -1, -1) + 1
+    turns = [int(parts[2]) for parts in (text.split("_") for text in ids) if _is_ours(parts)]
+    return max(*turns, answers - 1, -1, -1) + 1
 
 
 def call_id(prefix: str, turn: int, number: int) -> str:
@@ -173,9 +173,9 @@ def _is_ours(parts: Sequence[str]) -> bool:
     return len(parts) == 4 and parts[1] == "lab" and parts[2].isdigit()
 
 
-def _placed(value: Any, cwd: str) -> Any:
+def _fill_in(value: Any, cwd: str) -> Any:
     if isinstance(value, str):
         return value.replace("{cwd}", cwd)
     if isinstance(value, dict):
-        return {key: _placed(part, cwd) for key, part in value.items()}
-    return [_placed(part, cwd) for part in value] if isinstance(value, list) else value
+        return {key: _fill_in(part, cwd) for key, part in value.items()}
+    return [_fill_in(part, cwd) for part in value] if isinstance(value, list) else value

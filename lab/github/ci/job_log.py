@@ -54,13 +54,13 @@ def render(job: str, command: str, output: str, ending: str, *, started: float, 
     head = [*(line.format(job) for line in _SET_UP), *step]
     body = output.removesuffix("\n").split("\n") if output else []
     tail = [*([f"##[error]{ending}"] if ending else []), *_TIDY_UP]
-    stamped = [_stamped(line, started) for line in head] + [_stamped(line, ended) for line in (*body, *tail)]
+    stamped = [_stamp(line, started) for line in head] + [_stamp(line, ended) for line in (*body, *tail)]
     return _BEGINNING + "\n".join(stamped) + "\n"
 
 
 def filler(size: int, *, at: float) -> Iterator[bytes]:
     """About `size` bytes of log lines, a block at a time: nobody holds them all."""
-    line = f"{_stamped(_FILLER, at)}\n".encode()
+    line = f"{_stamp(_FILLER, at)}\n".encode()
     block = line * (2**16 // len(line))
     for _ in range(-(-size // len(block))):
         yield block
@@ -80,7 +80,7 @@ def _complaints(output: str, paths: frozenset[str]) -> Iterator[AnnotationRecord
             yield AnnotationRecord(match["path"], number, number, "failure", "", match["message"])
 
 
-def _stamped(line: str, seconds: float) -> str:
+def _stamp(line: str, seconds: float) -> str:
     """GitHub stamps every line in UTC with seven decimals."""
     moment = datetime.fromtimestamp(seconds, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}0Z {line}"

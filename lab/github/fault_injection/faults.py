@@ -211,9 +211,9 @@ def is_git(path: str) -> bool:
 def read_fault(text: bytes) -> Fault:
     """A fault from JSON, its keys being the names of `Fault`; raises ValueError for anything else."""
     planned = json.loads(text)
-    known = {one.name for one in fields(Fault) if one.init}
-    if not isinstance(planned, dict) or planned.keys() - known:
-        raise ValueError(f"A fault is an object with some of these keys: {', '.join(sorted(known))}.")
+    keys = {one.name for one in fields(Fault) if one.init}
+    if not isinstance(planned, dict) or planned.keys() - keys:
+        raise ValueError(f"A fault is an object with some of these keys: {', '.join(sorted(keys))}.")
     return TypeAdapter(Fault).validate_python(planned)
 
 

@@ -138,7 +138,7 @@ class Lag:
             return await handler(request)
         if self._young.get(token_of(request), 0) > 0:
             self._young[token_of(request)] -= 1
-            return self._given(request, How.UNAUTHORIZED)
+            return self._refuse(request, How.UNAUTHORIZED)
         if request.path.endswith("/graphql"):
             return await self._graphql(request, handler)
         inside = _INSIDE.fullmatch(request.path)
@@ -147,12 +147,12 @@ class Lag:
             if _TOKEN.search(request.path) and response.status == 201:
                 self._young[json.loads(_body(response))["token"]] = self._chance.choice((0, 1, 2))
             return response
-        how = self._late(request.method, inside[1])
-        if how is not None and (early := self._instead(request, how)) is not None:
+        how = self._take_due(request.method, inside[1])
+        if how is not None and (early := self._answer_early(request, how)) is not None:
             return early
         response = await handler(request)
         if how is not None and response.status == 200:
-            return self._spoiled(request, how, response)
+            return self._spoil(request, how, response)
         await self._notice(request, inside[1], response)
         return response
 
@@ -175,7 +175,7 @@ class Lag:
         """Refuse the next request with this token once more."""
         self._young[value] = 1
 
-    def _late(self, method: str, path: str) -> How | None:
+    def _take_due(self, method: str, path: str) -> How | None:
         now = self._now()
         self._due = [due for due in self._due if due.left > 0 and now < due.until]
         for due in self._due:
@@ -184,34 +184,34 @@ class Lag:
                 return self._chance.choice(due.ways)
         return None
 
-    def _instead(self, request: web.Request, how: How) -> web.Response | None:
+    def _answer_early(self, request: web.Request, how: How) -> web.Response | None:
         """Return the answer that is given without asking the world; None when it is made from the present answer."""
         if how is How.OLDER and request.method == "GET":
-            return self._older(request)
-        return self._given(request, how) if how in _REFUSALS else None
+            return self._answer_older(request)
+        return self._refuse(request, how) if how in _REFUSALS else None
 
-    def _given(self, request: web.Request, how: How) -> web.Response:
+    def _refuse(self, request: web.Request, how: How) -> web.Response:
         refusal = _REFUSALS[how]
         self._mark(request, how)
         if is_git(request.path):
             return web.Response(status=refusal.status, text=refusal.message, headers=_CHALLENGE)
         return web.json_response(refusal.body, status=refusal.status)
 
-    def _older(self, request: web.Request) -> web.Response | None:
-        known = self._answers.get(_key(request))
-        if known is None:
+    def _answer_older(self, request: web.Request) -> web.Response | None:
+        answer_before = self._answers.get(_key(request))
+        if answer_before is None:
             return None
-        body, tag = known
+        body, tag = answer_before
         self._mark(request, How.OLDER)
         if tag and tag.removeprefix("W/") in request.headers.get("If-None-Match", ""):
             return web.Response(status=304, headers={"ETag": tag})
         headers = {"ETag": tag} if tag else {}
         return web.Response(body=body, headers={**headers, "Content-Type": "application/json; charset=utf-8"})
 
-    def _spoiled(self, request: web.Request, how: How, response: web.StreamResponse) -> web.StreamResponse:
+    def _spoil(self, request: web.Request, how: How, response: web.StreamResponse) -> web.StreamResponse:
         """Return the present answer as a replica gives it that knows half of it."""
         value = json.loads(_body(response) or b"null")
-        changed = _changed(how, value)
+        changed = _change(how, value)
         if changed is None or not isinstance(response, web.Response):
             return response
         self._mark(request, how)
@@ -230,7 +230,7 @@ class Lag:
         for method, pattern, event in _EVENTS if response.status < 300 else ():
             match = re.fullmatch(pattern, path)
             if match is not None and re.fullmatch(method, request.method):
-                self._follow(event, {**_named(_body(response)), **match.groupdict()})
+                self._follow(event, {**_read_names(_body(response)), **match.groupdict()})
                 if event == "labels" and request.method == "POST":
                     self._follow_labels(match["number"], await request.read())
 
@@ -271,7 +271,7 @@ _REFUSALS = {
 }
 
 
-def _changed(how: How, value: Any) -> Any:
+def _change(how: How, value: Any) -> Any:
     """Return the value as `how` has it; None when it makes no difference."""
     if how is How.NOT_MERGEABLE_YET and isinstance(value, dict):
         return {**value, "mergeable": None}
@@ -284,7 +284,7 @@ def _changed(how: How, value: Any) -> Any:
     return None
 
 
-def _named(body: bytes) -> dict[str, str]:
+def _read_names(body: bytes) -> dict[str, str]:
     value = json.loads(body) if body else None
     if not isinstance(value, dict):
         return {}

@@ -67,24 +67,24 @@ class FaultMiddleware:
         if is_git(request.path) and any(fault.kind in _REPEATED for fault in hits):
             await connection.hold(request)
         for fault in hits:
-            early = await self._before(fault, request, handler)
+            early = await self._apply_before(fault, request, handler)
             if early is not None:
                 return for_git(early) if is_git(request.path) and early.body else early
         try:
-            response = await self._carried_out(hits, request, handler)
+            response = await self._carry_out(hits, request, handler)
         except web.HTTPException as refused:
             for fault in hits:
-                await self._after(fault, request, handler, refused)
+                await self._apply_after(fault, request, handler, refused)
             raise
         for fault in hits:
-            response = await self._after(fault, request, handler, response)
+            response = await self._apply_after(fault, request, handler, response)
         return response
 
     def _target(self, request: web.Request) -> FaultTarget:
         login = self._mishaps.login(token_of(request))
         return FaultTarget(request.method, request.path, login, self._clock.now())
 
-    async def _before(self, fault: Fault, request: web.Request, handler: Handler) -> web.Response | None:
+    async def _apply_before(self, fault: Fault, request: web.Request, handler: Handler) -> web.Response | None:
         """Apply the fault before the request is carried out; an answer means that it is not carried out (now)."""
         match fault.kind:
             case FaultKind.DELAY:
@@ -123,9 +123,9 @@ class FaultMiddleware:
             case kind if git and kind in _REPLACED:
                 connection.mute(request)
             case _:
-                pass  # the answer is spoiled when it is there, see `_after` and `staleness`
+                pass  # the answer is spoiled when it is there, see `_apply_after` and `staleness`
 
-    async def _carried_out(self, hits: list[Fault], request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def _carry_out(self, hits: list[Fault], request: web.Request, handler: Handler) -> web.StreamResponse:
         ahead = sum(fault.seconds for fault in hits if fault.kind is FaultKind.CLOCK_OFFSET)
         if not ahead:
             return await handler(request)
@@ -134,7 +134,7 @@ class FaultMiddleware:
             response.headers["Date"] = formatdate(self._clock.now(), usegmt=True)
         return response
 
-    async def _after(
+    async def _apply_after(
         self, fault: Fault, request: web.Request, handler: Handler, response: web.StreamResponse
     ) -> web.StreamResponse:
         """The answer as the fault leaves it."""
@@ -199,12 +199,12 @@ _MESSAGES = {
 def error(fault: Fault) -> web.Response:
     """Return an answer that does not tell whether the request was carried out."""
     status = fault.status or 502
-    return _refused(fault, Refusal(status, _MESSAGES.get(status, "Server Error")))
+    return _refuse(fault, Refusal(status, _MESSAGES.get(status, "Server Error")))
 
 
 def used_up(fault: Fault, now: float) -> web.Response:
     """The primary limit: nothing remains until the reset."""
-    answer = _refused(fault, Refusal(fault.status or 403, "API rate limit exceeded for user ID 1."))
+    answer = _refuse(fault, Refusal(fault.status or 403, "API rate limit exceeded for user ID 1."))
     reset = int(now + (fault.seconds or 3600))
     limits = {"limit": 5000, "used": 5000, "remaining": 0, "reset": reset, "resource": "core"}
     answer.headers.update({f"x-ratelimit-{name}": str(value) for name, value in limits.items()})
@@ -214,7 +214,7 @@ def used_up(fault: Fault, now: float) -> web.Response:
 def slowed(fault: Fault) -> web.Response:
     """A secondary limit: too much at once."""
     sentence = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
-    return _refused(fault, Refusal(fault.status or 403, sentence))
+    return _refuse(fault, Refusal(fault.status or 403, sentence))
 
 
 def instead(fault: Fault) -> web.Response:
@@ -263,6 +263,6 @@ def for_git(answer: web.Response) -> web.Response:
     return web.Response(text=f"{message}\n", status=answer.status, headers=headers)
 
 
-def _refused(fault: Fault, refusal: Refusal) -> web.Response:
+def _refuse(fault: Fault, refusal: Refusal) -> web.Response:
     headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
     return web.json_response(refusal.body, status=refusal.status, headers=headers)

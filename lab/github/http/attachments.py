@@ -35,9 +35,9 @@ class Attachments:
 
     def routes(self) -> list[web.RouteDef]:
         """The site's address and storage's."""
-        return [web.get(f"{PREFIX}{{name}}", self._address), web.get(f"{STORAGE}{{key}}", self._stored)]
+        return [web.get(f"{PREFIX}{{name}}", self._redirect), web.get(f"{STORAGE}{{key}}", self._send_content)]
 
-    async def _address(self, request: web.Request) -> web.Response:
+    async def _redirect(self, request: web.Request) -> web.Response:
         self._note(request)
         name = request.match_info["name"]
         key = self._keys.get(name)
@@ -45,7 +45,7 @@ class Attachments:
             return web.Response(status=404, text=_GONE)
         return web.Response(status=302, headers={"Location": self._elsewhere[name] or f"{STORAGE}{key}"})
 
-    async def _stored(self, request: web.Request) -> web.Response:
+    async def _send_content(self, request: web.Request) -> web.Response:
         self._note(request)
         content = self._files.get(request.match_info["key"])
         if content is None:

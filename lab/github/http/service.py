@@ -89,20 +89,20 @@ class Service:
             try:
                 caller = self._admission.caller(operation, request)
                 self._admission.admit(operation, caller)
-                response = answered(request, await self._reply(operation, request, caller))
+                response = _answer(request, await self._reply(operation, request, caller))
             except Refusal as refusal:
-                response = refused(refusal)
+                response = _refuse(refusal)
             if caller is not None:
                 charge = operation.charged and response.status != 304
                 response.headers.update(self._limits(caller.account.login, charge=charge))
-                response.headers.update(about_token(operation, caller.token))
+                response.headers.update(_token_headers(operation, caller.token))
             return response
 
         return handle
 
     async def _unlisted(self, request: web.Request) -> web.StreamResponse:
         self.unlisted.append(f"{request.method} {request.path}")
-        return refused(not_found())
+        return _refuse(not_found())
 
     async def _reply(self, operation: Operation, request: web.Request, caller: Caller) -> Reply:
         actor = called_by.set(caller.account.login)
@@ -123,9 +123,9 @@ class Service:
             app=caller.app,
             home=home,
             path=inside(request.rel_url.raw_path),
-            match=_readable(request.match_info),
+            match=_check_readable(request.match_info),
             query=dict(request.query),
-            body=parsed(await request.read()),
+            body=_parse(await request.read()),
             accept=request.headers.get("Accept", ""),
             root=root,
             stale=staleness(request[FAULTS]),
@@ -139,7 +139,7 @@ class Service:
     def _limits(self, login: str, *, charge: bool) -> dict[str, str]:
         world = self.site.world
         count = world.meter.charge if charge else world.meter.allowance
-        return limits(count(login, world.registrar.now()))
+        return _limit_headers(count(login, world.registrar.now()))
 
 
 def _pattern(parameter: re.Match[str]) -> str:
@@ -147,7 +147,7 @@ def _pattern(parameter: re.Match[str]) -> str:
     return f"{{{name}:{GREEDY.get(name, _ONE_PART)}}}"
 
 
-def _readable(match: Mapping[str, str]) -> Mapping[str, str]:
+def _check_readable(match: Mapping[str, str]) -> Mapping[str, str]:
     """The path's parameters; 404 for those with control characters: nothing can be called so."""
     if any(mark < " " for value in match.values() for mark in value):
         raise not_found()
@@ -179,7 +179,7 @@ def _template(request: web.Request) -> str | None:
 _CACHING = "private, max-age=60, s-maxage=60"
 
 
-def parsed(body: bytes) -> Any:
+def _parse(body: bytes) -> Any:
     """The body's JSON; None for no body. 400 for what is no JSON, and for half characters and NUL in it."""
     if not body:
         return None
@@ -192,11 +192,11 @@ def parsed(body: bytes) -> Any:
     return value
 
 
-def answered(request: web.Request, reply: Reply) -> web.Response:
+def _answer(request: web.Request, reply: Reply) -> web.Response:
     """An operation's reply; 304 when the client has it already."""
     content = reply.content
     if content is None:
-        body = rendered(reply.body, request.headers.get("Accept", ""))
+        body = render(reply.body, request.headers.get("Accept", ""))
         content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
     headers = dict(reply.headers)
     if request.method in {"GET", "HEAD"} and reply.status == 200:
@@ -210,12 +210,12 @@ def answered(request: web.Request, reply: Reply) -> web.Response:
     return web.Response(status=reply.status, body=content, headers=headers)
 
 
-def refused(refusal: Refusal) -> web.Response:
+def _refuse(refusal: Refusal) -> web.Response:
     """A refusal as GitHub words it."""
     return web.json_response(refusal.body, status=refusal.status, headers=refusal.headers)
 
 
-def limits(allowance: Allowance) -> dict[str, str]:
+def _limit_headers(allowance: Allowance) -> dict[str, str]:
     """Return the headers with the remaining requests of the hour."""
     return {
         "x-ratelimit-limit": str(allowance.limit),
@@ -226,7 +226,7 @@ def limits(allowance: Allowance) -> dict[str, str]:
     }
 
 
-def about_token(operation: Operation, token: TokenRecord) -> dict[str, str]:
+def _token_headers(operation: Operation, token: TokenRecord) -> dict[str, str]:
     """Return the headers with the sufficient permissions, and with the token's expiry."""
     accepted = "; ".join(f"{name}={operation.level}" for name in operation.permissions)
     headers = {"x-accepted-github-permissions": accepted} if accepted else {}
@@ -277,7 +277,7 @@ _MEDIA = re.compile(r"application/vnd\.github(?:\.v3)?\.(text|html|full)\+json")
 _TAG = re.compile(r"<[^>]+>")
 
 
-def rendered(value: Any, accept: str) -> Any:
+def render(value: Any, accept: str) -> Any:
     """`value` with the bodies of all that somebody wrote in it as `accept` asks; itself for every other media type."""
     asked = _MEDIA.search(accept)
     return value if asked is None else _with_bodies(value, asked[1])

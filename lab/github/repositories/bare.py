@@ -98,12 +98,12 @@ class Bare:
     async def refs(self, prefix: str) -> dict[str, str]:
         """Full ref -> object id of every ref whose name starts with `prefix`, in the order of names."""
         directory = prefix[: prefix.rfind("/") + 1] or "refs/"
-        known = None if ".." in directory else ref_files.below(self.path, directory)
-        if known is None:
+        found = None if ".." in directory else ref_files.below(self.path, directory)
+        if found is None:
             finished = await self.git.check("for-each-ref", "--format=%(refname) %(objectname)", directory)
             rows = (line.split(" ") for line in finished.text.splitlines())
-            known = {row[0]: row[1] for row in rows}
-        return {ref: known[ref] for ref in sorted(known) if ref.startswith(prefix)}
+            found = {row[0]: row[1] for row in rows}
+        return {ref: found[ref] for ref in sorted(found) if ref.startswith(prefix)}
 
     async def update_ref(self, ref: str, new: str | None, *, expected: str | None = None) -> bool:
         """Set a full ref, or delete it when `new` is None; `expected` is its value now, or `ABSENT`.

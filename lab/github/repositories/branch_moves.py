@@ -20,10 +20,10 @@ async def follow(repository: RepositoryRecord, ref: str, new: str | None) -> Non
     branch, actor = ref.removeprefix(_BRANCHES), pushed_by.get() or repository.facts.owner
     repository.pushed_at = repository.registrar.now()
     for pull in repository.pulls.opened_from(branch):
-        await _head_moved(repository, pull, new, actor)
+        await _follow_head(repository, pull, new, actor)
     for pull in repository.pulls.opened_onto(branch):
         if pull.number != repository.merging_number:
-            await _base_moved(repository, pull, new, actor)
+            await _follow_base(repository, pull, new, actor)
 
 
 async def catch_up(repository: RepositoryRecord) -> None:
@@ -37,7 +37,7 @@ async def catch_up(repository: RepositoryRecord) -> None:
             await follow(repository, ref, head)
 
 
-async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
+async def _follow_head(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
     if new is None:
         repository.issues.record(pull.number, "head_ref_deleted", actor)
         repository.issues.close(pull.number, actor)
@@ -66,7 +66,7 @@ def _dismiss_stale(repository: RepositoryRecord, pull: PullRecord, actor: str) -
             repository.pulls.dismiss(review, actor, "")
 
 
-async def _base_moved(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
+async def _follow_base(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
     if new is not None and await repository.bare.merge_base(new, pull.head_sha) != pull.head_sha:
         repository.pulls.forget_mergeable(pull.number)
         return
@@ -87,5 +87,5 @@ async def _outdate(repository: RepositoryRecord, pull: PullRecord, remarks: list
         if now is None or now.text != old.text:
             repository.pulls.inline.change(remark.id, line=None)
         else:
-            kept = replace(old, position=now.position)
-            repository.pulls.inline.change(remark.id, place=kept, commit_id=pull.head_sha)
+            place = replace(old, position=now.position)
+            repository.pulls.inline.change(remark.id, place=place, commit_id=pull.head_sha)

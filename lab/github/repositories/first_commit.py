@@ -22,14 +22,14 @@ def write(git_dir: Path, branch: str, files: Mapping[str, str]) -> None:
         for folder in folders:
             place = place.setdefault(folder, {})
         place[name] = text
-    words = Words(_written(git_dir, tree), (), *GITHUB, b"Initial commit")
+    words = Words(_write_tree(git_dir, tree), (), *GITHUB, b"Initial commit")
     oid = loose_objects.commit(git_dir, words)
     ref = git_dir / "refs" / "heads" / branch
     ref.parent.mkdir(parents=True, exist_ok=True)
     ref.write_text(f"{oid}\n", encoding="ascii")
 
 
-def _written(git_dir: Path, tree: Mapping[str, Any]) -> str:
+def _write_tree(git_dir: Path, tree: Mapping[str, Any]) -> str:
     """Write a tree and all below it; return its id."""
     rows = sorted(_row(git_dir, name, content) for name, content in tree.items())
     return loose_objects.write(git_dir, "tree", b"".join(row for _, row in rows))
@@ -40,7 +40,7 @@ def _row(git_dir: Path, name: str, content: str | Mapping[str, Any]) -> tuple[by
     if isinstance(content, str):
         mode, oid = _mode(content), loose_objects.write(git_dir, "blob", content.encode())
     else:
-        mode, oid = DIRECTORY, _written(git_dir, content)
+        mode, oid = DIRECTORY, _write_tree(git_dir, content)
     line = f"{mode} {name}".encode() + b"\0" + bytes.fromhex(oid)
     return f"{name}/".encode() if mode == DIRECTORY else name.encode(), line
 

@@ -74,23 +74,23 @@ class GitHttp:
         return [
             web.get(f"{repository}/info/refs", self._advertise, allow_head=False),
             web.post(f"{repository}/{{service:git-upload-pack|git-receive-pack}}", self._serve),
-            web.get(f"{repository}/{{tail:HEAD|objects/.+}}", self._too_old, allow_head=False),
+            web.get(f"{repository}/{{tail:HEAD|objects/.+}}", self._refuse_old_client, allow_head=False),
         ]
 
     async def _advertise(self, request: web.Request) -> web.StreamResponse:
         service = request.query.get("service", "")
         if service not in _SERVICES:
-            return await self._too_old(request)
+            return await self._refuse_old_client(request)
         bare, login = self._admit(request, writes=_SERVICES[service])
         if _is_known(request, bare, service):
             if service not in self._advertised:
-                self._advertised[service] = await _as_git_says(_cgi_variables(request, bare, login, "info/refs"), bare)
-            known = self._advertised[service]
-            if (body := known.of(bare.path, service)) is not None:
-                return web.Response(body=body, headers=known.headers)
+                self._advertised[service] = await _ask_git(_cgi_variables(request, bare, login, "info/refs"), bare)
+            advertised = self._advertised[service]
+            if (body := advertised.of(bare.path, service)) is not None:
+                return web.Response(body=body, headers=advertised.headers)
         return await self._exchange(request, bare, login, "info/refs")
 
-    async def _too_old(self, request: web.Request) -> web.StreamResponse:
+    async def _refuse_old_client(self, request: web.Request) -> web.StreamResponse:
         raise web.HTTPForbidden(text="Please upgrade your git client.\n")
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
@@ -98,8 +98,8 @@ class GitHttp:
         bare, login = self._admit(request, writes=_SERVICES[service])
         begun = b""
         if service == ref_answers.UPLOAD and _is_known(request, bare, service):
-            begun = await _beginning(request)
-            if (body := ref_answers.listed(bare.path, begun)) is not None:
+            begun = await _read_beginning(request)
+            if (body := ref_answers.list_refs(bare.path, begun)) is not None:
                 return web.Response(body=body, headers=_LISTED)
         return await self._exchange(request, bare, login, service, begun)
 
@@ -115,7 +115,7 @@ class GitHttp:
                     await stack.enter_async_context(bare.changing(login))
                 log = bare.path / "http-backend.log"
                 child = await stack.enter_async_context(process.piped(argv, cwd=bare.path, env=variables, log=log))
-                await stack.enter_async_context(_fed(child, request, begun))
+                await stack.enter_async_context(_feeding(child, request, begun))
                 response = await _relay(child, request)
             with suppress(ClientConnectionResetError):
                 await response.write_eof()
@@ -159,14 +159,14 @@ def _is_known(request: web.Request, bare: Bare, service: str) -> bool:
     return asked and (bare.path / "config").read_text(encoding="utf-8") == CONFIG
 
 
-async def _as_git_says(variables: dict[str, str], bare: Bare) -> Advertised:
+async def _ask_git(variables: dict[str, str], bare: Bare) -> Advertised:
     """Return the answer of `http-backend` to `info/refs`."""
     told = await process.run(("git", "http-backend"), cwd=bare.path, env=environment() | variables)
     head, _, body = told.stdout.partition(b"\r\n\r\n")
     return Advertised(dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n")), body)
 
 
-async def _beginning(request: web.Request) -> bytes:
+async def _read_beginning(request: web.Request) -> bytes:
     """The request's body, as far as it has arrived when it is more than a list of refs needs, or breaks off."""
     begun = bytearray()
     with suppress(*_BODY_ENDS_EARLY):
@@ -192,7 +192,7 @@ def _cgi_variables(request: web.Request, bare: Bare, login: str, path: str) -> d
 
 
 @asynccontextmanager
-async def _fed(child: Process, request: web.Request, begun: bytes) -> AsyncIterator[None]:
+async def _feeding(child: Process, request: web.Request, begun: bytes) -> AsyncIterator[None]:
     """Feed the request's body to the child while the block runs."""
     async with anyio.create_task_group() as group:
         group.start_soon(_feed, child, request, begun)

@@ -50,29 +50,29 @@ class Advertised:
         return b"".join([head, _END, _packet(first + b"\0" + capabilities), *map(_packet, others), _END])
 
 
-def listed(git_dir: Path, request: bytes) -> bytes | None:
+def list_refs(git_dir: Path, request: bytes) -> bytes | None:
     """The answer to a whole `ls-refs` of the second version; None for any other request, and where git has to be asked.
 
     See https://git-scm.com/docs/protocol-v2#_ls_refs.
     """
-    asked = _asked(request)
-    if asked is None:
+    arguments = _read_arguments(request)
+    if arguments is None:
         return None
-    prefixes = tuple(one.removeprefix(_PREFIX) for one in asked if one.startswith(_PREFIX)) or ("",)
+    prefixes = tuple(one.removeprefix(_PREFIX) for one in arguments if one.startswith(_PREFIX)) or ("",)
     refs = ref_files.below(git_dir, "refs/")
     head = _target(git_dir)
     if refs is None or head not in refs:
         return None
     rows = [(ref, oid) for ref, oid in sorted(refs.items(), key=_by_name) if ref.startswith(prefixes)]
-    if "peel" in asked and not all(ref.startswith(_UNPEELED) for ref, _ in rows):
+    if "peel" in arguments and not all(ref.startswith(_UNPEELED) for ref, _ in rows):
         return None
     lines = [f"{oid} {ref}" for ref, oid in rows]
     if "HEAD".startswith(prefixes):
-        lines.insert(0, f"{refs[head]} HEAD{f' symref-target:{head}' if 'symrefs' in asked else ''}")
+        lines.insert(0, f"{refs[head]} HEAD{f' symref-target:{head}' if 'symrefs' in arguments else ''}")
     return b"".join([*(_packet(line.encode("utf-8", "surrogateescape")) for line in lines), _END])
 
 
-def _asked(request: bytes) -> list[str] | None:
+def _read_arguments(request: bytes) -> list[str] | None:
     """The arguments of an `ls-refs` that asks for nothing unknown."""
     packets = list(_packets(request))
     if packets[:1] != ["command=ls-refs"] or packets[-1] is not None or packets.count("") > 1:

@@ -95,7 +95,7 @@ async def rerun_failed_jobs(call: ApiCall) -> Reply:
     run, checks = _run(call), call.repository.checks
     status, conclusion = checks.conclusion(run)
     if status != "completed" or conclusion in {"success", STARTUP}:
-        raise _not_retried()
+        raise _cannot_be_retried()
     return _run_again(call, run, [job.name for job in checks.jobs(run) if job.conclusion in FAILED])
 
 
@@ -107,7 +107,7 @@ async def rerun_workflow(call: ApiCall) -> Reply:
     if status != "completed":
         raise Refusal(403, "This workflow is already running")
     if conclusion == STARTUP:
-        raise _not_retried()
+        raise _cannot_be_retried()
     return _run_again(call, run, [job.name for job in checks.jobs(run)])
 
 
@@ -160,26 +160,26 @@ async def rerun_job(call: ApiCall) -> Reply:
     job = checks.require_job(call.number("job_id"))
     run = checks.require_run(job.run_id)
     if checks.conclusion(run)[0] != "completed":
-        raise _not_retried()
+        raise _cannot_be_retried()
     return _run_again(call, run, [job.name])
 
 
 def _run_again(call: ApiCall, run: RunRecord, names: Collection[str]) -> Reply:
     """Begin one more attempt of a run, with the jobs of these names; 403 where there is no CI."""
     if call.repository.rerun is None:
-        raise _not_retried()
+        raise _cannot_be_retried()
     call.repository.checks.rerun(run, call.login)
     call.repository.rerun(run.head_sha, names)
     return Reply(201, {})
 
 
-def _not_retried() -> Refusal:
+def _cannot_be_retried() -> Refusal:
     return Refusal(403, "This workflow run cannot be retried")
 
 
-def _download(call: ApiCall, what: str) -> Reply:
-    where = signed.address(call.site.world, call.site.downloads, call.repository.facts.id, what)
-    return Reply(302, headers={"Location": where}, content=b"", content_type="text/html;charset=utf-8")
+def _download(call: ApiCall, log: str) -> Reply:
+    address = signed.address(call.site.world, call.site.downloads, call.repository.facts.id, log)
+    return Reply(302, headers={"Location": address}, content=b"", content_type="text/html;charset=utf-8")
 
 
 async def _show(call: ApiCall, run: RunRecord) -> Reply:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid
-from lab.github.routes.commits import information, resolved
+from lab.github.routes.commits import information, resolve_ref
 from lab.github.wire import checks as wire
 from lab.github.world.apps import AppRecord
 from lab.github.world.checks import AnnotationRecord, CheckRecord
@@ -24,7 +24,7 @@ async def list_check_runs(call: ApiCall) -> Reply:
     name, status, app_id = (call.query.get(key) for key in ("check_name", "status", "app_id"))
     found = [
         check
-        for check in call.repository.checks.of(await resolved(call), latest=latest)
+        for check in call.repository.checks.of(await resolve_ref(call), latest=latest)
         if name in {None, check.name} and status in {None, check.status} and _of_app(call, check.app, app_id)
     ]
     return call.list(wire.check_run, found, key="check_runs")
@@ -33,7 +33,7 @@ async def list_check_runs(call: ApiCall) -> Reply:
 @routes.get("/commits/{ref}/check-suites", "checks")
 async def list_check_suites(call: ApiCall) -> Reply:
     """The check suites of a commit, by App and by the name of a check run in them."""
-    sha, checks = await resolved(call), call.repository.checks
+    sha, checks = await resolve_ref(call), call.repository.checks
     name, app_id = call.query.get("check_name"), call.query.get("app_id")
     found = [
         suite
@@ -47,7 +47,7 @@ async def list_check_suites(call: ApiCall) -> Reply:
 @routes.get("/check-runs/{check_run_id}", "checks")
 async def get_check_run(call: ApiCall) -> Reply:
     """One check run."""
-    return _shown(call, call.repository.checks.require_check(call.number("check_run_id")))
+    return _show(call, call.repository.checks.require_check(call.number("check_run_id")))
 
 
 @routes.get("/check-runs/{check_run_id}/annotations", "checks")
@@ -69,7 +69,7 @@ async def create_check_run(call: ApiCall) -> Reply:
     branches = await call.repository.bare.refs("refs/heads/")
     branch = next((ref.removeprefix("refs/heads/") for ref, tip in branches.items() if tip == sha), "")
     started: dict[str, Any] = {"status": "queued", **report}
-    return _shown(call, checks.report(checks.suite(sha, branch, app.slug), name, **started), status=201)
+    return _show(call, checks.report(checks.suite(sha, branch, app.slug), name, **started), status=201)
 
 
 @routes.write("PATCH", "/check-runs/{check_run_id}", "checks")
@@ -82,7 +82,7 @@ async def update_check_run(call: ApiCall) -> Reply:
         raise Refusal(403, f"Invalid app_id `{app.id}` - {sentence}")
     report, name = read_report(call), call.optional_text("CheckRun", "name")
     report["annotations"] = (*check.annotations, *report.get("annotations", ()))
-    return _shown(call, checks.checks.change(check.id, **report, **({} if name is None else {"name": name})))
+    return _show(call, checks.checks.change(check.id, **report, **({} if name is None else {"name": name})))
 
 
 def _reporter(call: ApiCall) -> AppRecord:
@@ -96,7 +96,7 @@ def _of_app(call: ApiCall, slug: str, app_id: str | None) -> bool:
     return app_id is None or wire.app_id(call.site, slug) == app_id
 
 
-def _shown(call: ApiCall, check: CheckRecord, *, status: int = 200) -> Reply:
+def _show(call: ApiCall, check: CheckRecord, *, status: int = 200) -> Reply:
     return Reply(status, call.show(wire.check_run, check))
 
 

@@ -28,14 +28,14 @@ async def get_comment(call: ApiCall) -> Reply:
 @routes.write("PATCH", "/issues/comments/{comment_id}", *THREADS, role="read")
 async def edit_comment(call: ApiCall) -> Reply:
     """Replace a comment's body."""
-    edited = call.repository.comments.edit(_own(call).id, call.text("IssueComment", "body"))
+    edited = call.repository.comments.edit(_require_own(call).id, call.text("IssueComment", "body"))
     return Reply(body=call.show(wire.comment, edited))
 
 
 @routes.write("DELETE", "/issues/comments/{comment_id}", *THREADS, role="read")
 async def delete_comment(call: ApiCall) -> Reply:
     """Take a comment away."""
-    call.repository.comments.delete(_own(call).id)
+    call.repository.comments.delete(_require_own(call).id)
     return Reply(204)
 
 
@@ -68,7 +68,7 @@ async def create_reaction(call: ApiCall) -> Reply:
     return Reply(201 if new else 200, wire.reaction(call.site, reaction))
 
 
-def _own(call: ApiCall) -> CommentRecord:
+def _require_own(call: ApiCall) -> CommentRecord:
     """The comment, if the caller wrote it or has write access."""
     comment = call.repository.comments.require(call.number("comment_id"))
     if comment.author != call.login and not call.trusted:

@@ -32,8 +32,8 @@ async def list_commits(call: ApiCall) -> Reply:
         info
         for info in await _history(call, sha)
         if since <= info.committer.date.timestamp() <= (until or math.inf)
-        and _is(call.query.get("author"), info.author)
-        and _is(call.query.get("committer"), info.committer)
+        and _is_person(call.query.get("author"), info.author)
+        and _is_person(call.query.get("committer"), info.committer)
     ]
     return call.list(wire.commit, found)
 
@@ -41,7 +41,7 @@ async def list_commits(call: ApiCall) -> Reply:
 @routes.get("/commits/{ref}", "contents")
 async def get_commit(call: ApiCall) -> Reply:
     """One commit with its files, or (by media type) its diff, its patch or its bare SHA."""
-    sha, bare = await resolved(call), call.repository.bare
+    sha, bare = await resolve_ref(call), call.repository.bare
     if call.wants("sha"):
         return Reply(content=sha.encode(), content_type="application/vnd.github.sha; charset=utf-8")
     info = await information(call, sha)
@@ -86,7 +86,7 @@ async def diff_or_patch(call: ApiCall, base: str | None, head: str) -> Reply | N
     return None
 
 
-async def resolved(call: ApiCall) -> str:
+async def resolve_ref(call: ApiCall) -> str:
     """The commit that the path's `ref` names, or 422 as GitHub words it."""
     sha = await call.repository.bare.sha(call.match["ref"])
     if sha is None:
@@ -105,6 +105,6 @@ async def _history(call: ApiCall, sha: str) -> list[CommitInfo]:
     return changes.commits((await call.repository.bare.git.check("--literal-pathspecs", "log", "-z", *bounds)).stdout)
 
 
-def _is(wanted: str | None, person: Signature) -> bool:
+def _is_person(wanted: str | None, person: Signature) -> bool:
     user = person.email.partition("@")[0]
     return wanted in {None, person.email, user, user.partition("+")[2]}

@@ -89,7 +89,7 @@ class _Root:
         repository, number = self._labelable(input["labelableId"])
         names = [one.name for one in _labels(repository, input["labelIds"])]
         repository.issues.add_labels(number, names, self._call.login)
-        return {"labelable": _labelled(repository, number)}
+        return {"labelable": _labelled_thread(repository, number)}
 
     def removeLabelsFromLabelable(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Take labels off; labels that the thread does not have are no error."""
@@ -97,19 +97,19 @@ class _Root:
         for label in _labels(repository, input["labelIds"]):
             if label.name in repository.issues.require(number).labels:
                 repository.issues.remove_label(number, label.name, self._call.login)
-        return {"labelable": _labelled(repository, number)}
+        return {"labelable": _labelled_thread(repository, number)}
 
     def updateIssue(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Replace an issue's text."""
         repository, number = self._issue(input["id"])
         repository.issues.edit(number, self._call.login, body=input.get("body"))
-        return {"issue": _labelled(repository, number)}
+        return {"issue": _labelled_thread(repository, number)}
 
     def closeIssue(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Close an issue; a closed one stays closed."""
         repository, number = self._issue(input["issueId"])
         repository.issues.close(number, self._call.login, (input.get("stateReason") or "COMPLETED").lower())
-        return {"issue": _labelled(repository, number)}
+        return {"issue": _labelled_thread(repository, number)}
 
     def _issue(self, name: str) -> tuple[RepositoryRecord, int]:
         repository, number = self._labelable(name)
@@ -152,14 +152,14 @@ def _thread_node(thread: IssueRecord) -> str:
 
 
 def _labels(repository: RepositoryRecord, ids: Sequence[str]) -> list[LabelRecord]:
-    known = {site.node("LA", one.id): one for one in repository.labels.values()}
+    labels = {site.node("LA", one.id): one for one in repository.labels.values()}
     for name in ids:
-        if name not in known:
+        if name not in labels:
             raise GraphQLError(f"Could not resolve to a node with the global id of '{name}'")
-    return [known[name] for name in ids]
+    return [labels[name] for name in ids]
 
 
-def _labelled(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
+def _labelled_thread(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
     thread = repository.issues.require(number)
 
     def labels(_: object, first: int = 100, after: str | None = None) -> Mapping[str, Any]:
@@ -172,27 +172,27 @@ def _labelled(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
 def _repository(repository: RepositoryRecord) -> Mapping[str, Any]:
     owner, _, name = repository.full_name.partition("/")
 
-    def pulls(_: object, **asked: Any) -> Mapping[str, Any]:
-        found = [one for one in repository.pulls.records.values() if _is_asked_for(repository, one, asked)]
-        order = asked.get("orderBy") or {"direction": "ASC"}
+    def pulls(_: object, **filters: Any) -> Mapping[str, Any]:
+        found = [one for one in repository.pulls.records.values() if _is_asked_for(repository, one, filters)]
+        order = filters.get("orderBy") or {"direction": "ASC"}
         found.sort(key=lambda one: one.number, reverse=order["direction"] == "DESC")
-        return _page([_pull_request(repository, one) for one in found], asked.get("first", 100), asked.get("after"))
+        return _page([_pull_request(repository, one) for one in found], filters.get("first", 100), filters.get("after"))
 
     return {
         "__typename": "Repository",
         "id": f"R_{owner}_{name}",
         "name": name,
         "owner": {"__typename": "User", "id": f"U_{owner}", "login": owner},
-        "pullRequest": lambda _, number: _numbered(repository, number),
+        "pullRequest": lambda _, number: _pull_by_number(repository, number),
         "pullRequests": pulls,
     }
 
 
-def _is_asked_for(repository: RepositoryRecord, pull: PullRecord, asked: Mapping[str, Any]) -> bool:
-    states = asked.get("states")
+def _is_asked_for(repository: RepositoryRecord, pull: PullRecord, filters: Mapping[str, Any]) -> bool:
+    states = filters.get("states")
     return (
-        asked.get("headRefName") in {None, pull.head_branch}
-        and asked.get("baseRefName") in {None, pull.base_branch}
+        filters.get("headRefName") in {None, pull.head_branch}
+        and filters.get("baseRefName") in {None, pull.base_branch}
         and (states is None or _state(repository, pull) in states)
     )
 
@@ -211,7 +211,7 @@ def _page(nodes: list[Mapping[str, Any]], first: int, after: str | None) -> Mapp
     return {"nodes": page, "pageInfo": info, "totalCount": len(nodes)}
 
 
-def _numbered(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
+def _pull_by_number(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
     pull = repository.pulls.records.get(number)
     if pull is None:
         raise GraphQLError(f"Could not resolve to a PullRequest with the number of {number}.")
@@ -233,7 +233,7 @@ def _pull_request(repository: RepositoryRecord, pull: PullRecord) -> Mapping[str
         "state": _state(repository, pull),
         "title": thread.title,
         "mergeQueueEntry": None if pull.queued_at is None else _entry(pull),
-        "timelineItems": lambda _, last, **asked: {"nodes": _removals(repository, pull)[-last:]},
+        "timelineItems": lambda _, last, **filters: {"nodes": _removals(repository, pull)[-last:]},
         "reviewThreads": threads,
     }
 

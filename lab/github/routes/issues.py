@@ -31,7 +31,7 @@ async def list_issues(call: ApiCall) -> Reply:
             and labels <= {name.lower() for name in issue.labels}
             and issue.updated_at >= since
             and creator in {"", issue.author.lower()}
-            and _assigned(issue, assignee)
+            and _is_assigned(issue, assignee)
             and (not mentioned or re.search(rf"@{re.escape(mentioned)}\b", issue.body or "", re.I))
             and not planned
         )
@@ -57,7 +57,7 @@ async def create_issue(call: ApiCall) -> Reply:
     if call.trusted:
         issues.add_labels(issue.number, labels, call.login)
         issues.assign(issue.number, assignees, call.login)
-    return created(_shown(call, issue.number))
+    return created(_show(call, issue.number))
 
 
 @routes.get("/issues/{issue_number}", *THREADS)
@@ -88,24 +88,24 @@ async def update_issue(call: ApiCall) -> Reply:
         issues.assign(number, assignees, call.login)
     if state is not None:
         await _open_or_close(call, number, state, reason)
-    return Reply(body=_shown(call, number))
+    return Reply(body=_show(call, number))
 
 
 @routes.write("POST", "/issues/{issue_number}/assignees", *THREADS)
 async def add_assignees(call: ApiCall) -> Reply:
     """Assign people; those who may not be assigned are passed over silently, as GitHub does here."""
     number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
-    fit = [login for login in _spelled(call, names) if _may_be_assigned(call, login)]
+    fit = [login for login in _spell_logins(call, names) if _may_be_assigned(call, login)]
     call.repository.issues.assign(number, fit, call.login)
-    return Reply(201, _shown(call, number))
+    return Reply(201, _show(call, number))
 
 
 @routes.write("DELETE", "/issues/{issue_number}/assignees", *THREADS)
 async def remove_assignees(call: ApiCall) -> Reply:
     """Take people off."""
     number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
-    call.repository.issues.unassign(number, _spelled(call, names), call.login)
-    return Reply(body=_shown(call, number))
+    call.repository.issues.unassign(number, _spell_logins(call, names), call.login)
+    return Reply(body=_show(call, number))
 
 
 async def _open_or_close(call: ApiCall, number: int, state: str, reason: str | None) -> None:
@@ -129,12 +129,12 @@ def _assignees(call: ApiCall) -> list[str] | None:
     """Return the wanted assignees: `assignees`, or the older `assignee` (null and "" for nobody); None for neither."""
     several = call.names("Issue", "assignees")
     if several is not None or "assignee" not in call.fields:
-        return None if several is None else _spelled(call, several)
+        return None if several is None else _spell_logins(call, several)
     one = call.optional_text("Issue", "assignee")
-    return _spelled(call, [one]) if one else []
+    return _spell_logins(call, [one]) if one else []
 
 
-def _spelled(call: ApiCall, logins: Iterable[str]) -> list[str]:
+def _spell_logins(call: ApiCall, logins: Iterable[str]) -> list[str]:
     """Return each login as its account spells it; a login without an account stays as it is."""
     found = ((login, call.site.world.find_account(login)) for login in logins)
     return [login if account is None else account.login for login, account in found]
@@ -171,7 +171,7 @@ def _has_milestone(call: ApiCall) -> bool:
     raise Refusal(422, "Validation Failed", errors=({"value": wanted, **_INVALID_MILESTONE},))
 
 
-def _assigned(issue: IssueRecord, assignee: str | None) -> bool:
+def _is_assigned(issue: IssueRecord, assignee: str | None) -> bool:
     match assignee:
         case None:
             return True
@@ -183,5 +183,5 @@ def _assigned(issue: IssueRecord, assignee: str | None) -> bool:
             return login in issue.assignees
 
 
-def _shown(call: ApiCall, number: int) -> Json:
+def _show(call: ApiCall, number: int) -> Json:
     return call.show(wire.issue, call.repository.issues.require(number))

@@ -54,31 +54,31 @@ async def delete_label(call: ApiCall) -> Reply:
 @routes.get("/issues/{issue_number}/labels", *THREADS)
 async def list_issue_labels(call: ApiCall) -> Reply:
     """The labels of a thread."""
-    return _set(call, call.repository.issues.require(call.number("issue_number"), call.stale))
+    return _show_labels(call, call.repository.issues.require(call.number("issue_number"), call.stale))
 
 
 @routes.write("POST", "/issues/{issue_number}/labels", *THREADS)
 async def add_issue_labels(call: ApiCall) -> Reply:
     """Add labels; the answer is the whole set."""
     number = call.issue().number
-    return _set(call, call.repository.issues.add_labels(number, _given(call), call.login))
+    return _show_labels(call, call.repository.issues.add_labels(number, _read_names(call), call.login))
 
 
 @routes.write("PUT", "/issues/{issue_number}/labels", *THREADS)
 async def set_issue_labels(call: ApiCall) -> Reply:
     """Replace the whole set."""
     number = call.issue().number
-    return _set(call, call.repository.issues.set_labels(number, _given(call), call.login))
+    return _show_labels(call, call.repository.issues.set_labels(number, _read_names(call), call.login))
 
 
 @routes.write("DELETE", "/issues/{issue_number}/labels/{name}", *THREADS)
 async def remove_issue_label(call: ApiCall) -> Reply:
     """Take one label off; the answer is what is left, or 404 when it was not on."""
     number = call.issue().number
-    return _set(call, call.repository.issues.remove_label(number, call.match["name"], call.login))
+    return _show_labels(call, call.repository.issues.remove_label(number, call.match["name"], call.login))
 
 
-def _given(call: ApiCall) -> list[str]:
+def _read_names(call: ApiCall) -> list[str]:
     """The names in the body: an object with `labels`, or (GitHub takes it too) a bare list."""
     names = call.body if isinstance(call.body, list) else call.names("Label", "labels")
     if names is None or not all(isinstance(name, str) for name in names):
@@ -86,5 +86,5 @@ def _given(call: ApiCall) -> list[str]:
     return names
 
 
-def _set(call: ApiCall, issue: IssueRecord) -> Reply:
+def _show_labels(call: ApiCall, issue: IssueRecord) -> Reply:
     return Reply(body=call.show(wire.labels_of, issue))

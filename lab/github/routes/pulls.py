@@ -50,7 +50,7 @@ async def create_pull(call: ApiCall) -> Reply:
     thread = repository.issues.open(call.login, title, body, is_pull=True)
     pull = repository.pulls.open(thread, head, base, draft=draft)
     await show_head(repository, pull)
-    return created(await _shown(call, pull))
+    return created(await _show(call, pull))
 
 
 @routes.get("/pulls/{pull_number}", "pull_requests")
@@ -63,7 +63,7 @@ async def get_pull(call: ApiCall) -> Reply:
         await mergeable(call.repository, pull)
     elif not pull.asked:
         call.repository.pulls.records.change(pull.number, asked=True)
-    return Reply(body=await _shown(call, call.repository.pulls.require(pull.number)))
+    return Reply(body=await _show(call, call.repository.pulls.require(pull.number)))
 
 
 @routes.write("PATCH", "/pulls/{pull_number}", "pull_requests", role="read")
@@ -88,7 +88,7 @@ async def update_pull(call: ApiCall) -> Reply:
         await hide_merge(call.repository, pull.number)
     elif wanted == "open":
         await _reopen(call, pull)
-    return Reply(body=await _shown(call, call.repository.pulls.require(pull.number)))
+    return Reply(body=await _show(call, call.repository.pulls.require(pull.number)))
 
 
 @routes.get("/pulls/{pull_number}/files", "pull_requests")
@@ -120,20 +120,20 @@ async def _end(call: ApiCall, name: str) -> tuple[str, str]:
 async def _reopen(call: ApiCall, pull: PullRecord) -> None:
     head = await call.repository.bare.sha(f"refs/heads/{pull.head_branch}")
     base = await call.repository.bare.sha(f"refs/heads/{pull.base_branch}")
-    why = ""
+    reason = ""
     if pull.merged_at is not None:
-        why = "The pull request cannot be reopened."
+        reason = "The pull request cannot be reopened."
     elif head is None or base is None:
-        why = f"The {pull.head_branch if head is None else pull.base_branch} branch has been deleted."
+        reason = f"The {pull.head_branch if head is None else pull.base_branch} branch has been deleted."
     elif await call.repository.bare.merge_base(pull.head_sha, head) != pull.head_sha:
-        why = f"The {pull.head_branch} branch was force-pushed or recreated."
-    if why or head is None or base is None:
-        raise custom("PullRequest", f"state cannot be changed. {why}", "state")
+        reason = f"The {pull.head_branch} branch was force-pushed or recreated."
+    if reason or head is None or base is None:
+        raise custom("PullRequest", f"state cannot be changed. {reason}", "state")
     call.repository.issues.reopen(pull.number, call.login)
     await show_head(call.repository, call.repository.pulls.move_head(pull.number, head, base))
 
 
-async def _shown(call: ApiCall, pull: PullRecord) -> Json:
+async def _show(call: ApiCall, pull: PullRecord) -> Json:
     bare = call.repository.bare
     commits = await bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     files = await bare.changed_files(pull.base_sha, pull.head_sha)

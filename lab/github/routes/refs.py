@@ -36,7 +36,7 @@ async def create_ref(call: ApiCall) -> Reply:
     name, bare = call.text("Reference", "ref"), call.repository.bare
     if not name.startswith("refs/") or name.count("/") < 2:
         raise invalid("Reference", "ref")
-    _check_own(name)
+    _check_writable(name)
     if (await bare.git.run("check-ref-format", name)).code:
         raise Refusal(422, f"{name} is not a valid ref name.")
     sha = await _object(call)
@@ -52,7 +52,7 @@ async def move_ref(call: ApiCall) -> Reply:
     old = await bare.sha(name)
     if old is None:
         raise Refusal(422, "Reference does not exist")
-    _check_own(name)
+    _check_writable(name)
     sha = await _object(call)
     forced = call.fields.get("force") is True
     if not forced and await bare.merge_base(old, sha) != old:
@@ -66,7 +66,7 @@ async def move_ref(call: ApiCall) -> Reply:
 async def delete_ref(call: ApiCall) -> Reply:
     """Delete a ref; 422 when there is none, or when it is the default branch."""
     name, bare = f"refs/{call.match['ref']}", call.repository.bare
-    _check_own(name)
+    _check_writable(name)
     if name == f"refs/heads/{call.repository.facts.default_branch}":
         raise Refusal(422, "Cannot delete the default branch")
     old = await bare.sha(name)
@@ -75,7 +75,7 @@ async def delete_ref(call: ApiCall) -> Reply:
     return Reply(204)
 
 
-def _check_own(name: str) -> None:
+def _check_writable(name: str) -> None:
     """422 for what GitHub keeps for itself: nobody writes the refs of pull requests, git's pushes included."""
     if name.startswith("refs/pull/"):
         raise Refusal(422, "Reference cannot be updated")

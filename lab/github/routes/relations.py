@@ -17,7 +17,7 @@ routes = Operations()
 @routes.get("/issues/{issue_number}/sub_issues", "issues")
 async def list_sub_issues(call: ApiCall) -> Reply:
     """The issues that are part of this one."""
-    return _listed(call, call.repository.relations.children(call.issue().number))
+    return _list(call, call.repository.relations.children(call.issue().number))
 
 
 @routes.write("POST", "/issues/{issue_number}/sub_issues", "issues", creates=True)
@@ -28,21 +28,21 @@ async def add_sub_issue(call: ApiCall) -> Reply:
         raise invalid("Issue", "sub_issue_id", "missing_field")
     replace = call.fields.get("replace_parent") is True
     call.repository.relations.adopt(number, child, call.login, replace=replace)
-    return created(_shown(call, call.repository.issues.require(number)))
+    return created(_show(call, call.repository.issues.require(number)))
 
 
 @routes.get("/issues/{issue_number}/dependencies/blocked_by", "issues")
 async def list_blocked_by(call: ApiCall) -> Reply:
     """The issues that this one waits for."""
-    return _listed(call, call.repository.relations.blocked_by(call.issue().number))
+    return _list(call, call.repository.relations.blocked_by(call.issue().number))
 
 
-def _listed(call: ApiCall, numbers: Sequence[int]) -> Reply:
+def _list(call: ApiCall, numbers: Sequence[int]) -> Reply:
     issues = [call.repository.issues.require(number) for number in numbers]
-    return call.page(issues, lambda issue: _shown(call, issue))
+    return call.page(issues, lambda issue: _show(call, issue))
 
 
-def _shown(call: ApiCall, issue: IssueRecord) -> Json:
+def _show(call: ApiCall, issue: IssueRecord) -> Json:
     """Show an issue beside others of any repository, with the repository that it belongs to."""
-    own = call.show(repositories.repository)
-    return {**call.show(wire.issue, issue), "repository": own}
+    home = call.show(repositories.repository)
+    return {**call.show(wire.issue, issue), "repository": home}

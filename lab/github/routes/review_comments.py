@@ -72,7 +72,7 @@ def review_place(patches: Patches, remark: Any) -> DiffPlace:
         raise unprocessable("Body can't be blank")
     if len(body) > MAX_BODY:
         raise unprocessable(f"Body is too long (maximum is {MAX_BODY} characters)")
-    if not _in(patches, remark):
+    if not _has_path(patches, remark):
         raise unprocessable("Path could not be resolved")
     found = _place(patches, remark)
     if found is None:
@@ -81,7 +81,7 @@ def review_place(patches: Patches, remark: Any) -> DiffPlace:
 
 
 def _single_place(patches: Patches, remark: Mapping[str, Any]) -> DiffPlace:
-    if not _in(patches, remark):
+    if not _has_path(patches, remark):
         raise invalid(RESOURCE, "pull_request_review_thread.path")
     found = _place(patches, remark)
     if found is None:
@@ -95,7 +95,7 @@ def _file_place(patches: Patches, path: str) -> DiffPlace:
     return DiffPlace(path, line=1, side="RIGHT", hunk="", text="", position=1)
 
 
-def _in(patches: Patches, remark: Mapping[str, Any]) -> bool:
+def _has_path(patches: Patches, remark: Mapping[str, Any]) -> bool:
     path = remark.get("path")
     return isinstance(path, str) and path in patches
 

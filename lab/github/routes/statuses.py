@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, invalid
-from lab.github.routes.commits import resolved
+from lab.github.routes.commits import resolve_ref
 from lab.github.wire import checks as wire
 
 routes = Operations()
@@ -18,7 +18,7 @@ LONGEST_DESCRIPTION = 140
 @routes.get("/commits/{ref}/status", "statuses")
 async def get_combined_status(call: ApiCall) -> Reply:
     """The newest status of each context and what they add up to; `pending` when there are none."""
-    sha = await resolved(call)
+    sha = await resolve_ref(call)
     found = call.repository.checks.statuses_of(sha)
     page = call.list(wire.short_status, found)
     return Reply(body=call.show(wire.combined, sha, found, page.body), headers=page.headers)
@@ -27,7 +27,7 @@ async def get_combined_status(call: ApiCall) -> Reply:
 @routes.get("/commits/{ref}/statuses", "statuses")
 async def list_statuses(call: ApiCall) -> Reply:
     """Every status of a commit that was ever set, newest first."""
-    sha = await resolved(call)
+    sha = await resolve_ref(call)
     found = [status for status in call.repository.checks.statuses.values() if status.sha == sha]
     return call.list(wire.status, found[::-1])
 

@@ -65,9 +65,9 @@ def _events(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) 
 
 def _comments(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
     for record in repository.comments.of(issue.number):
-        who = site.actor(record.author)
+        user = site.actor(record.author)
         shown = threads.comment(site, repository, record)
-        yield Moment(record.created_at, record.id, {**shown, "event": "commented", "actor": who, "user": who})
+        yield Moment(record.created_at, record.id, {**shown, "event": "commented", "actor": user, "user": user})
 
 
 def _reviews(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord, viewer: str) -> Iterator[Moment]:

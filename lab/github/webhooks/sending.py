@@ -55,9 +55,9 @@ class Webhooks:
     def follow(self, repository: RepositoryRecord) -> None:
         """Send the changes in a repository from now on."""
 
-        def tell(what: Happening | None) -> None:
-            if what is not None:
-                self.tell(repository, what)
+        def tell(happening: Happening | None) -> None:
+            if happening is not None:
+                self.tell(repository, happening)
 
         def opened(record: PullRecord, new: bool) -> None:
             if new:
@@ -80,11 +80,11 @@ class Webhooks:
             pusher = pushed_by.get() or repository.facts.owner
             self.tell(repository, of_push(repository, (ref, old, new), pusher))
 
-    def tell(self, repository: RepositoryRecord, what: Happening) -> None:
+    def tell(self, repository: RepositoryRecord, happening: Happening) -> None:
         """Send one event to every hook that wants it."""
         for hook in repository.facts.hooks:
-            if not hook.events or what.event in hook.events:
-                task = asyncio.get_running_loop().create_task(self._send(repository, hook, what))
+            if not hook.events or happening.event in hook.events:
+                task = asyncio.get_running_loop().create_task(self._send(repository, hook, happening))
                 self._under_way.add(task)
                 task.add_done_callback(self._forget)
 
@@ -107,9 +107,9 @@ class Webhooks:
         if task.cancelled() or task.exception() is None:
             self._under_way.discard(task)
 
-    async def _send(self, repository: RepositoryRecord, hook: Hook, what: Happening) -> None:
+    async def _send(self, repository: RepositoryRecord, hook: Hook, happening: Happening) -> None:
         try:
-            body = json.dumps(what.payload(self._site(), repository)).encode()
+            body = json.dumps(happening.payload(self._site(), repository)).encode()
         except (Refusal, Moved):
             return  # deleted or transferred since: there is nothing to show any more
         delivery = str(uuid.uuid4())
@@ -117,15 +117,15 @@ class Webhooks:
             "Content-Type": "application/json",
             "User-Agent": "GitHub-Hookshot/lab",
             "X-GitHub-Delivery": delivery,
-            "X-GitHub-Event": what.event,
+            "X-GitHub-Event": happening.event,
             **_signatures(hook.secret, body),
         }
         async with self._slots:
-            status = await _posted(hook.url, body, headers)
-        self.deliveries.append(Delivery(delivery, hook.url, what.event, what.action, status))
+            status = await _post(hook.url, body, headers)
+        self.deliveries.append(Delivery(delivery, hook.url, happening.event, happening.action, status))
 
 
-async def _posted(url: str, body: bytes, headers: dict[str, str]) -> int:
+async def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
     """The status of the answer, or 0 where there was none."""
     patience = aiohttp.ClientTimeout(total=PATIENCE_SECONDS)
     try:

@@ -108,17 +108,17 @@ def status(site: ServedRoot, repository: RepositoryRecord, record: StatusRecord)
 
 
 def combined(
-    site: ServedRoot, repository: RepositoryRecord, sha: str, found: Sequence[StatusRecord], shown: Sequence[Json]
+    site: ServedRoot, repository: RepositoryRecord, sha: str, statuses: Sequence[StatusRecord], shown: Sequence[Json]
 ) -> Json:
     """Show the combined status of a commit, with one page of its statuses (`shown`)."""
-    states = {record.state for record in found}
+    states = {record.state for record in statuses}
     failed = states & {"failure", "error"}
     state = "failure" if failed else "success" if states == {"success"} else "pending"
     return {
         "state": state,
         "statuses": list(shown),
         "sha": sha,
-        "total_count": len(found),
+        "total_count": len(statuses),
         "repository": repositories.repository(site, repository),
         "commit_url": f"{site.api(repository)}/commits/{sha}",
         "url": f"{site.api(repository)}/commits/{sha}/status",

@@ -123,9 +123,9 @@ def comparison(
     }
 
 
-def content(site: ServedRoot, repository: RepositoryRecord, path: str, ref: str, found: tuple[str, int]) -> Json:
+def content(site: ServedRoot, repository: RepositoryRecord, path: str, ref: str, blob: tuple[str, int]) -> Json:
     """An entry of a directory; `found` is its blob's id and size in bytes."""
-    sha, size = found
+    sha, size = blob
     url = f"{site.api(repository)}/contents/{quote(path)}?ref={quote(ref)}"
     page = f"{site.html(repository)}/blob/{quote(ref)}/{quote(path)}"
     git = f"{site.api(repository)}/git/blobs/{sha}"

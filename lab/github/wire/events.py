@@ -47,7 +47,7 @@ def _detail(site: ServedRoot, repository: RepositoryRecord, record: EventRecord)
             asked = site.actor(record.detail["reviewer"])
             return {"review_requester": site.actor(record.actor), "requested_reviewer": asked}
         case "review_dismissed":
-            return {"dismissed_review": _dismissed(record)}
+            return {"dismissed_review": _dismissed_review(record)}
         case "locked":
             return {"lock_reason": None}
         case "closed":
@@ -58,7 +58,7 @@ def _detail(site: ServedRoot, repository: RepositoryRecord, record: EventRecord)
             return {}
 
 
-def _dismissed(record: EventRecord) -> Json:
+def _dismissed_review(record: EventRecord) -> Json:
     detail = record.detail
     return {
         "state": detail["state"],

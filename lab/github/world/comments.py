@@ -58,7 +58,7 @@ class Comments:
 
     def add(self, number: int, author: str, body: str) -> CommentRecord:
         """Append a comment to a thread."""
-        _check(body)
+        _check_text(body)
         count, now = self._issues.require(number).comments, self._registrar.now()
         record = CommentRecord(self._registrar.new_id(), number, author, body, now, now)
         self._issues.records.change(number, comments=count + 1, updated_at=now)
@@ -66,7 +66,7 @@ class Comments:
 
     def edit(self, comment_id: int, body: str) -> CommentRecord:
         """Replace the body; the thread counts as updated."""
-        _check(body)
+        _check_text(body)
         record = self.require(comment_id)
         self._issues.touch(record.number)
         return self.records.change(comment_id, body=body, updated_at=self._registrar.now())
@@ -76,9 +76,9 @@ class Comments:
         self.require(comment_id)
         if content not in REACTIONS:
             raise invalid("Reaction", "content")
-        for known in self.reactions:
-            if (known.comment_id, known.author, known.content) == (comment_id, author, content):
-                return known, False
+        for reaction in self.reactions:
+            if (reaction.comment_id, reaction.author, reaction.content) == (comment_id, author, content):
+                return reaction, False
         now = self._registrar.now()
         self.reactions.append(ReactionRecord(self._registrar.new_id(), comment_id, author, content, now))
         return self.reactions[-1], True
@@ -95,7 +95,7 @@ class Comments:
         self.records.remove(comment_id)
 
 
-def _check(body: str) -> None:
+def _check_text(body: str) -> None:
     if not body.strip():
         raise invalid("IssueComment", "body", "missing_field")
     check_body("IssueComment", body)

@@ -108,7 +108,7 @@ class Issues:
             label = self.labels.ensure(name)
             present = self.require(number).labels
             if label.name not in present:
-                self.record(number, "labeled", actor, _shown(label))
+                self.record(number, "labeled", actor, _label_detail(label))
                 self.records.change(number, labels=(*present, label.name), updated_at=self._registrar.now())
         return self.require(number)
 
@@ -117,7 +117,7 @@ class Issues:
         issue, label = self.require(number), self.labels.find(name)
         if label is None or label.name not in issue.labels:
             raise Refusal(404, "Label does not exist")
-        self.record(number, "unlabeled", actor, _shown(label))
+        self.record(number, "unlabeled", actor, _label_detail(label))
         left = tuple(other for other in issue.labels if other != label.name)
         return self.records.change(number, labels=left, updated_at=self._registrar.now())
 
@@ -145,8 +145,8 @@ class Issues:
         reason = None if issue.is_pull else reason or "completed"
         if not issue.open:
             return self.records.change(number, state_reason=reason)
-        why = {} if reason in {None, "completed"} else {"state_reason": str(reason)}
-        self.record(number, "closed", actor, {**why, **({"commit_id": commit} if commit else {})})
+        reason_detail = {} if reason in {None, "completed"} else {"state_reason": str(reason)}
+        self.record(number, "closed", actor, {**reason_detail, **({"commit_id": commit} if commit else {})})
         return self.records.change(
             number, open=False, state_reason=reason, closed_at=now, closed_by=actor, updated_at=now
         )
@@ -232,5 +232,5 @@ def check_body(resource: str, body: str | None) -> None:
         raise custom(resource, f"body is too long (maximum is {MAX_BODY} characters)", "body")
 
 
-def _shown(label: LabelRecord) -> dict[str, str]:
+def _label_detail(label: LabelRecord) -> dict[str, str]:
     return {"name": label.name, "color": label.color}

@@ -164,13 +164,13 @@ class Relations:
             raise Refusal(404, "The provided sub-issue does not exist")
         present = self.parent(child)
         if present == parent:
-            raise _refused("Issue may not contain duplicate sub-issues")
+            raise _refuse("Issue may not contain duplicate sub-issues")
         if present is not None and not replace:
-            raise _refused("Sub issue may only have one parent")
+            raise _refuse("Sub issue may only have one parent")
         if child in self._ancestors(parent):
-            raise _refused("Sub issue may not create a circular dependency")
+            raise _refuse("Sub issue may not create a circular dependency")
         if len(self.children(parent)) >= MAX_SUB_ISSUES:
-            raise _refused(f"Parent cannot have more than {MAX_SUB_ISSUES} sub-issues")
+            raise _refuse(f"Parent cannot have more than {MAX_SUB_ISSUES} sub-issues")
         self.parents.pop(child, None)
         self.parents[child] = parent
         self._tell(parent, "sub_issue_added", child, actor)
@@ -206,5 +206,5 @@ class Relations:
         self._issues.touch(number)
 
 
-def _refused(why: str) -> Refusal:
-    return custom("Issue", f"An error occurred while adding the sub-issue to the parent issue. {why}")
+def _refuse(reason: str) -> Refusal:
+    return custom("Issue", f"An error occurred while adding the sub-issue to the parent issue. {reason}")

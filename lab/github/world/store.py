@@ -78,7 +78,7 @@ def save(world: World, path: Path) -> None:
         apps=list(world.apps.records.values()),
         installations=list(world.apps.installations.values()),
         former_names=world.former_names,
-        repositories=[_saved(repository) for repository in world.repositories.values()],
+        repositories=[_save_repository(repository) for repository in world.repositories.values()],
     )
     draft = path.with_suffix(".new")
     draft.write_bytes(_adapter().dump_json(saved))
@@ -104,7 +104,7 @@ async def restore(world: World, saved: SavedWorld, open_repository: OpenReposito
     world.former_names = saved.former_names
     for one in saved.repositories:
         bare = await open_repository(one.facts)
-        world.repositories[one.facts.id] = _restored(one, RepositoryRecord(one.facts, bare, world.registrar))
+        world.repositories[one.facts.id] = _restore_repository(one, RepositoryRecord(one.facts, bare, world.registrar))
 
 
 @cache
@@ -112,7 +112,7 @@ def _adapter() -> TypeAdapter[SavedWorld]:
     return TypeAdapter(SavedWorld)
 
 
-def _saved(repository: RepositoryRecord) -> SavedRepository:
+def _save_repository(repository: RepositoryRecord) -> SavedRepository:
     return SavedRepository(
         facts=repository.facts,
         pushed_at=repository.pushed_at,
@@ -134,7 +134,7 @@ def _saved(repository: RepositoryRecord) -> SavedRepository:
     )
 
 
-def _restored(saved: SavedRepository, repository: RepositoryRecord) -> RepositoryRecord:
+def _restore_repository(saved: SavedRepository, repository: RepositoryRecord) -> RepositoryRecord:
     repository.pushed_at = saved.pushed_at
     for label in saved.labels:
         repository.labels.load(label)

@@ -103,7 +103,7 @@ async def test_refs_are_listed_as_by_git(hub: Hub, request_: bytes) -> None:
     for prepare in (unchanged, many_refs):
         await prepare(hub)
         told = await by_git(hub.bare, UPLOAD, request_)
-        assert (ref_answers.listed(hub.bare.path, request_), await by_lab(hub, UPLOAD, request_)) == (told, told)
+        assert (ref_answers.list_refs(hub.bare.path, request_), await by_lab(hub, UPLOAD, request_)) == (told, told)
 
 
 @pytest.mark.parametrize("service", [UPLOAD, RECEIVE])
@@ -120,7 +120,7 @@ async def test_a_repository_without_refs_is_advertised_as_by_git(hub: Hub) -> No
     await hub.bare.git.check("update-ref", "-d", "refs/heads/main")
     assert await by_lab(hub, RECEIVE) == await by_git(hub.bare, RECEIVE)
     request = listing(*USUAL)
-    assert ref_answers.listed(hub.bare.path, request) is None
+    assert ref_answers.list_refs(hub.bare.path, request) is None
     told = await by_lab(hub, UPLOAD, request)
     assert (told, b"unborn HEAD" in told) == (await by_git(hub.bare, UPLOAD, request), True)
 
@@ -136,7 +136,7 @@ async def test_a_repository_without_refs_is_advertised_as_by_git(hub: Hub) -> No
 async def test_what_is_unusual_is_left_to_git(hub: Hub, change: tuple[str, ...]) -> None:
     variables = {"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.org"}
     await hub.bare.git.check(*change, env=variables)
-    assert ref_answers.listed(hub.bare.path, listing(*USUAL)) is None
+    assert ref_answers.list_refs(hub.bare.path, listing(*USUAL)) is None
     for service, request in ((UPLOAD, listing(*USUAL)), (RECEIVE, None)):
         assert await by_lab(hub, service, request) == await by_git(hub.bare, service, request)
 
@@ -156,7 +156,7 @@ async def test_what_is_unusual_is_left_to_git(hub: Hub, change: tuple[str, ...])
     ],
 )
 async def test_another_request_is_left_to_git(hub: Hub, request_: bytes) -> None:
-    assert ref_answers.listed(hub.bare.path, request_) is None
+    assert ref_answers.list_refs(hub.bare.path, request_) is None
     assert (await hub.git(hub.clients, "ls-remote", hub.url)).code == 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.chaos.history_checks import Allowance, Evidence, judged
+from lab.chaos.history_checks import Allowance, Evidence, judge
 from lab.chaos.ref_history import FenceMove
 from lab.chaos.wire_log import AckWrite, Post
 from lab.github.repositories.ref_log import RefChange, RefMove
@@ -61,7 +61,7 @@ def with_fences(life: Evidence, *line: FenceMove) -> Evidence:
 
 
 def test_an_orderly_life_has_nothing_wrong() -> None:
-    found = judged(LIFE, NOTHING)
+    found = judge(LIFE, NOTHING)
     assert found.wrong == []
     assert found.counts["paid runs"] == 1
     assert found.counts["overlapping holders"] == 0
@@ -177,7 +177,7 @@ def flood(life: Evidence) -> Evidence:
     ],
 )
 def test_a_fault_on_the_way_is_named(plant: Callable[[Evidence], Evidence], words: str) -> None:
-    assert any(words in sentence for sentence in judged(plant(LIFE), NOTHING).wrong)
+    assert any(words in sentence for sentence in judge(plant(LIFE), NOTHING).wrong)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_fault_on_the_way_is_named(plant: Callable[[Evidence], Evidence], word
 def test_what_trouble_explains_is_counted_and_not_wrong(
     plant: Callable[[Evidence], Evidence], allowed: Allowance, count: str
 ) -> None:
-    found = judged(plant(LIFE), allowed)
+    found = judge(plant(LIFE), allowed)
     assert found.wrong == []
     assert found.counts[count] == 1
 
@@ -204,13 +204,13 @@ def test_a_released_lock_is_free_at_once(freed: str) -> None:
     else:
         said = {"Released": FIRST} if freed == "by its fence" else {"Stage": "done"}
         early = with_fences(early, LINE[0], replace(LINE[1], trailers={**LINE[1].trailers, **said}), *LINE[2:])
-    assert judged(early, NOTHING).wrong == []
+    assert judge(early, NOTHING).wrong == []
 
 
 def test_an_agent_may_go_on_with_its_own_lock() -> None:
     same = [replace(one, trailers={**one.trailers, "Agent": "worker-1"}) for one in LINE]
-    assert judged(with_fences(taken_early(LIFE), *same), NOTHING).wrong == []
+    assert judge(with_fences(taken_early(LIFE), *same), NOTHING).wrong == []
 
 
 def test_a_persons_push_is_nobodys_business() -> None:
-    assert judged(replace(LIFE, changes=[*CHANGES, change(95, (BRANCH, "p", None), by="ada")]), NOTHING).wrong == []
+    assert judge(replace(LIFE, changes=[*CHANGES, change(95, (BRANCH, "p", None), by="ada")]), NOTHING).wrong == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.github.http.service import rendered
+from lab.github.http.service import render
 
 ISSUE = {"title": "A", "body": "Say *hello* & <b>bye</b>", "user": {"login": "ada"}}
 HTML = "<p>Say <em>hello</em> &amp; &lt;b&gt;bye&lt;/b&gt;</p>\n"
@@ -24,15 +24,15 @@ TEXT = "Say hello & <b>bye</b>"
     ],
 )
 def test_an_answer_carries_the_bodies_that_are_asked_for(media: str, bodies: dict[str, str]) -> None:
-    assert rendered(ISSUE, media) == {"title": "A", "user": {"login": "ada"}, **bodies}
-    assert rendered([{"issue": ISSUE}], media) == [{"issue": rendered(ISSUE, media)}]
+    assert render(ISSUE, media) == {"title": "A", "user": {"login": "ada"}, **bodies}
+    assert render([{"issue": ISSUE}], media) == [{"issue": render(ISSUE, media)}]
 
 
 @pytest.mark.parametrize("value", [{"body": "of nobody"}, {"user": "ada"}, [1, None, "body"]])
 def test_nothing_else_is_touched(value: Any) -> None:
-    assert rendered(value, "application/vnd.github.full+json") == value
+    assert render(value, "application/vnd.github.full+json") == value
 
 
 def test_a_body_that_is_not_there_stays_so() -> None:
-    got = rendered({"user": None, "body": None}, "application/vnd.github.full+json")
+    got = render({"user": None, "body": None}, "application/vnd.github.full+json")
     assert got == {"user": None, "body": None, "body_html": None, "body_text": None}
