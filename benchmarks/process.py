@@ -12,9 +12,10 @@ from statistics import median
 import psutil
 
 from benchmarks.lab_host import AGENTS, OWNER, REPOSITORY, ROOT, LabHost, Stuck, house
-from benchmarks.requests import finished, script
+from benchmarks.requests import script
 from benchmarks.table import Row
 from config.environment import child_environment
+from lab.demo.outcome import scene
 from runtime.building.assembly import Parts
 from shared import process
 from shared.llm.port import Coder, Request, RunOutcome
@@ -122,7 +123,7 @@ async def _measure_own_time(root: Path) -> Row:
                     await loop.quiet()
                     spent += clock.boot() - began
                     await here.lab.idle()
-                if finished(here.lab, 1):
+                if scene(here.lab).finished(1):
                     break
             else:
                 raise Stuck("The story was not merged.")

@@ -18,7 +18,6 @@ from benchmarks.proxy import Proxy
 from benchmarks.request_counts import Exchange, Tally
 from benchmarks.table import Row
 from lab.demo.outcome import scene
-from lab.github.server import Lab
 from shared import process
 from shared.workflow import Role
 
@@ -95,17 +94,12 @@ async def _tell_stories(here: LabHost, counts: GitCounts) -> tuple[Counter[str],
             title = f"Count users by {name}"
             here.lab.issue(REPOSITORY, title, "For a register.", author=OWNER, labels=("story",))
             with anyio.move_on_after(SECONDS) as limit:
-                while not finished(here.lab, number):
+                while not scene(here.lab).finished(number):
                     await here.clock.sleep(POLL_SECONDS / 5)
                 await here.clock.sleep(QUIET_POLLS * POLL_SECONDS)
             if limit.cancelled_caught:
                 raise Stuck(f"The story '{title}' was not merged within {SECONDS:.0f} s: see {here.root}.")
         return starts, counts.so_far() - before
-
-
-def finished(lab: Lab, stories: int) -> bool:
-    """Return whether every story and specification is closed."""
-    return scene(lab).finished(stories)
 
 
 async def _await_polls(here: LabHost, agents: int) -> None:

@@ -10,12 +10,13 @@ import os
 import secrets
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
 import anyio
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 
 from lab.github.admin import Admin
 from lab.github.ci.behaviours import CiBehaviour, Wish
@@ -244,38 +245,28 @@ class Lab(SiteActions):
         return ci
 
     def _application(self, service: Service) -> web.Application:
-        async def log(request: web.Request) -> web.StreamResponse:
-            return await signed.serve(self.world, request)
-
         spoiler = FaultMiddleware(self.faults, self.clock, SuddenChanges(self.world))
-        kept = [keeping(self.save)] if self._durable else []
-        layers = (*kept, self.interludes.play, service.record, spoiler.spoil, self.lag.answer)
+        saving = [self._save_changes] if self._durable else []
+        layers = (*saving, self.interludes.play, service.record, spoiler.spoil, self.lag.answer)
         app = web.Application(middlewares=layers, client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
         admin = Admin(self.admin_token, self.faults, self.clock, self._add_wish, self.lag)
-        app.add_routes([*admin.routes(), web.get(signed.PATH, log), *self.attachments.routes()])
+        logs = web.get(signed.PATH, partial(signed.serve, self.world))
+        app.add_routes([*admin.routes(), logs, *self.attachments.routes()])
         service.mount(app.router, [*OPERATIONS, *BESIDE_REST])
         return app
+
+    @web.middleware
+    async def _save_changes(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Write the world to disk after every request that may have changed something."""
+        response = await handler(request)
+        if request.method not in {"GET", "HEAD"}:
+            self.save()
+        return response
 
     def _bare(self, full_name: str) -> Bare | None:
         found = self.world.repository(full_name)
         return None if found is None else found.bare
-
-
-_READS = frozenset({"GET", "HEAD"})
-
-
-def keeping(save: Callable[[], None]) -> Middleware:
-    """A middleware that calls `save` after every request that may have changed something."""
-
-    @web.middleware
-    async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
-        response = await handler(request)
-        if request.method not in _READS:
-            save()
-        return response
-
-    return keep
 
 
 Interlude = Callable[[str, str], Awaitable[None]]

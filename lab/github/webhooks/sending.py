@@ -20,7 +20,7 @@ from lab.github.wire import checks, pulls, repositories, threads
 from lab.github.wire.site import Json, ServedRoot
 from lab.github.world.checks import CheckRecord, StatusRecord
 from lab.github.world.comments import CommentRecord
-from lab.github.world.issues import EventRecord
+from lab.github.world.issues import EventRecord, IssueRecord
 from lab.github.world.pulls import PullRecord, ReviewRecord
 from lab.github.world.repository import Hook, RepositoryRecord
 
@@ -178,17 +178,18 @@ class Happening:
 def of_thread(repository: RepositoryRecord, record: EventRecord) -> Happening | None:
     """Return the event of a change to an issue or a pull request; None if webhooks have no such action."""
     action, thread = _ACTIONS.get(record.event), repository.issues.records.get(record.number)
-    if action is None or thread is None:
-        return None
-    name = "pull_request" if thread.is_pull else "issues"
-    return Happening(name, action, record.actor, lambda site: _thread(site, repository, record.number))
+    return None if action is None or thread is None else _about_thread(repository, thread, action, record.actor)
 
 
 def of_new_thread(repository: RepositoryRecord, number: int) -> Happening:
     """An issue or a pull request was opened."""
     thread = repository.issues.require(number)
+    return _about_thread(repository, thread, "opened", thread.author)
+
+
+def _about_thread(repository: RepositoryRecord, thread: IssueRecord, action: str, sender: str) -> Happening:
     name = "pull_request" if thread.is_pull else "issues"
-    return Happening(name, "opened", thread.author, lambda site: _thread(site, repository, number))
+    return Happening(name, action, sender, lambda site: _thread(site, repository, thread.number))
 
 
 def of_comment(repository: RepositoryRecord, record: CommentRecord, *, new: bool) -> Happening:
