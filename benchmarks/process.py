@@ -110,7 +110,7 @@ async def _measure_own_time(root: Path) -> Row:
     coders: list[TimedCoder] = []
     timed = root / "tests.txt"
     command = shlex.join((sys.executable, "-m", "benchmarks.timed", str(timed), sys.executable, "-m", "pytest", "-q"))
-    command = f"PYTHONPATH='{ROOT}' PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {command}"
+    command = f"PYTHONPATH={shlex.quote(str(ROOT))} PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {command}"
     async with house(root, script("initial"), test_command=command) as here:
         here.lab.issue(REPOSITORY, "Count users by initial", "For a register.", author=OWNER, labels=("story",))
         spent = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import tempfile
@@ -126,7 +127,8 @@ async def _play(issue: Recorded, root: Path, options: ReplayOptions, environment
 
 def _red_once(mark: Path) -> str:
     """A check that fails the first time that it is run, and not again."""
-    return f"{{ test -e '{mark}' || {{ touch '{mark}'; exit 1; }}; }} && "
+    file = shlex.quote(str(mark))
+    return f"{{ test -e {file} || {{ touch {file}; exit 1; }}; }} && "
 
 
 async def _work(lab: Lab, issue: Recorded, root: Path, scenario: Path, environment: Mapping[str, str]) -> list[str]:

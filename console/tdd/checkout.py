@@ -6,6 +6,7 @@ No hook runs, no index is refreshed, and no branch that anybody has checked out 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +130,7 @@ class Checkout:
         wanted = await self._check(f"--git-dir={bare}", "rev-parse", "--verify", f"{ref}^{{commit}}")
         if await self.contains(f"refs/heads/{branch}", wanted):
             return
-        by_hand = f"Take it yourself: git fetch '{bare}' {ref}:refs/heads/NAME"
+        by_hand = f"Take it yourself: git fetch {shlex.quote(str(bare))} {ref}:refs/heads/NAME"
         if branch in await self.checked_out():
             raise Diverged(f"The branch '{branch}' is checked out, so it was not moved. {by_hand}")
         fetched = await self._git(*_FETCH, str(bare), f"{ref}:refs/heads/{branch}")

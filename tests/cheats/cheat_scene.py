@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -47,7 +48,7 @@ NUMBER = 42
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 KEYS = Keyring(99, (Key.of(b"k" * 32),))
 NAME = "acme/app"
-PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 '{sys.executable}' -m pytest -q"
+PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest -q"
 
 PROJECT = {
     ".gitignore": "/generated/\n*.log\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shlex
 import sys
 import zlib
 from collections.abc import Mapping
@@ -58,7 +59,7 @@ def _python(check: str, head: str = "from shop.slugs import slug") -> str:
 
 PYTHON = Project(
     (),
-    f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 '{sys.executable}' -m pytest -q",
+    f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest -q",
     {
         "shop/__init__.py": "",
         "shop/prices.py": "def total(prices):\n    return sum(prices)\n",

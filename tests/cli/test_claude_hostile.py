@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -38,7 +39,7 @@ async def thief(desk: Desk) -> AsyncIterator[ModelServer]:
 
 def _hostile(tree: Path, url: str) -> None:
     def fires(name: str) -> str:
-        return f"touch '{tree}/FIRED-{name}'"
+        return shlex.join(("touch", str(tree / f"FIRED-{name}")))
 
     def hook(name: str) -> list[object]:
         return [{"matcher": "", "hooks": [{"type": "command", "command": fires(name)}]}]

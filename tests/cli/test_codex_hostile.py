@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -31,7 +32,7 @@ async def thief(codex: Desk) -> AsyncIterator[ModelServer]:
 
 def _hostile(tree: Path, url: str) -> None:
     def fires(name: str) -> str:
-        return f"touch '{tree}/FIRED-{name}'"
+        return shlex.join(("touch", str(tree / f"FIRED-{name}")))
 
     def started(name: str) -> str:
         return json.dumps(["sh", "-c", fires(name)])

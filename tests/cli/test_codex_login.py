@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,7 +84,9 @@ async def person(root: Path, codex_program: Path, wrap: Wrap) -> AsyncIterator[P
 async def test_it_works_without_a_key_and_its_tools_cannot_read_the_login(person: Person, kind: Isolation) -> None:
     desk, before = person.desk, person.file.read_bytes()
     desk.wrap = Wrap(kind)
-    desk.script(shell(LOOK.format(file=f"'{person.file}'", tree=desk.tree)), {"say": "Done."})
+    desk.script(
+        shell(LOOK.format(file=shlex.quote(str(person.file)), tree=shlex.quote(str(desk.tree)))), {"say": "Done."}
+    )
     outcome = await person.edit()
     assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done.")
     assert {seen.path for seen in desk.server.journal} == {"/backend-api/codex/responses"}
@@ -104,7 +107,8 @@ async def test_a_login_behind_a_link_works_and_cannot_be_read_by_either_name(per
     person.file.parent.mkdir()
     person.file.symlink_to(real)
     desk.wrap = Wrap(kind)
-    look = LOOK.format(file=f"'{person.file}'; cat '{real}'", tree=desk.tree)
+    names = f"{shlex.quote(str(person.file))}; cat {shlex.quote(str(real))}"
+    look = LOOK.format(file=names, tree=shlex.quote(str(desk.tree)))
     desk.script(shell(look), {"say": "Done."})
     outcome = await person.edit()
     assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done.")
@@ -116,7 +120,8 @@ async def test_a_login_behind_a_link_works_and_cannot_be_read_by_either_name(per
 async def test_a_question_cannot_be_used_to_read_the_login(person: Person) -> None:
     desk = person.desk
     answer = {"answer": {"verdict": "approve", "why": None}}
-    desk.script(shell(f"cat '{person.file}' ~/.codex/auth.json; touch {desk.tree}/x; echo look$((1 + 1))"), answer)
+    file, mark = shlex.quote(str(person.file)), shlex.quote(str(desk.tree / "x"))
+    desk.script(shell(f"cat {file} ~/.codex/auth.json; touch {mark}; echo look$((1 + 1))"), answer)
     request = desk.request(CoderCall.REVIEW, "Review it.", schema=SCHEMA)
     outcome = await person.coder().run(request)
     assert (outcome.ending, outcome.answer) == (Ending.COMPLETED, {"verdict": "approve"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -96,7 +97,7 @@ async def deployed(image: Image, place: Path, mode: str) -> AsyncIterator[Deploy
             REPOSITORY,
             target_project.files(),
             collaborators={ENGINE: "write", REVIEWER: "write"},
-            check_command=f"{ALONE} '{sys.executable}' ci/check.py",
+            check_command=f"{ALONE} {shlex.quote(sys.executable)} ci/check.py",
         )
         given = {"github-token": lab.token(ENGINE, PERMISSIONS[ENGINE]), "lock-key": secrets.token_hex(32)}
         given["reviewer-token"] = lab.token(REVIEWER, PERMISSIONS[REVIEWER])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ HELP = "--setting-sources --strict-mcp-config --disable-slash-commands --no-sess
 HELP += " --max-budget-usd --include-partial-messages"
 
 PROGRAM = """#!/bin/sh
-'''exec' '{python}' "$0" "$@"
+'''exec' {python} "$0" "$@"
 ' '''
 import json, os, pathlib, sys, time
 if sys.argv[1] == "--version":
@@ -55,7 +56,7 @@ class Shop:
     def program(self, body: str, version: str = "2.1.330 (Claude Code)", help_text: str = HELP) -> Path:
         """Write a program that is called like Claude Code and does `body`."""
         place = self.root / "claude"
-        place.write_text(PROGRAM.format(python=sys.executable, version=version, help=help_text, body=body))
+        place.write_text(PROGRAM.format(python=shlex.quote(sys.executable), version=version, help=help_text, body=body))
         place.chmod(0o755)
         return place
 

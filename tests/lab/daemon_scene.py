@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,11 @@ def configured(engine: Engine) -> Path:
     """Write a configuration file for a separate process."""
     scenario = engine.directory / "slow.yml"
     scenario.write_text(SLOW, encoding="utf-8")
-    repository = {"name": REPOSITORY, "llm_backend": "scripted", "test_command": f"'{sys.executable}' -m pytest -q"}
+    repository = {
+        "name": REPOSITORY,
+        "llm_backend": "scripted",
+        "test_command": f"{shlex.quote(sys.executable)} -m pytest -q",
+    }
     path = engine.directory / "config.yml"
     path.write_text(
         json.dumps(

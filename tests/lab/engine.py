@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -100,7 +101,7 @@ class Engine:
             "poll_interval": 0.05,
             "llm_backend": "scripted",
             "refactor": "off",  # a step of its own: who tells of it turns it on
-            "test_command": f"{ALONE} '{sys.executable}' -m pytest -q",
+            "test_command": f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q",
             **self.repository_settings,
         }
         return Settings.model_validate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from worker_agent.tdd.runners.report import CaseOutcome, TestResult, TestRun
 from worker_agent.tdd.runners.run import OutputLimits, TestBench, Tests
 from worker_agent.tdd.runners.runner import Runner, Selection
 
-PYTEST = f"'{sys.executable}' -m pytest -q"
+PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q"
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # other plugins double the time that each run takes to start

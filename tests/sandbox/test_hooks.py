@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from shared.sandbox.confinement import Confinement
 from shared.sandbox.wrap import Isolation, Wrap
 from worker_agent.tdd.setup.hooks import HOOKS, Hook, HookCommands, HookFailed, Hooks
 
-SAYS = f"'{sys.executable}' -I hook.py"
+SAYS = f"{shlex.quote(sys.executable)} -I hook.py"
 SCRIPT = """
 import os, pathlib, sys
 name = os.environ["WORKFLOW_ENGINE_HOOK"]
@@ -92,7 +93,7 @@ async def test_a_failure_after_a_run_or_before_a_removal_is_only_logged(yard: Ya
 
 
 async def test_one_that_does_not_end_is_ended(yard: Yard) -> None:
-    command = f"'{sys.executable}' -c 'import time; time.sleep(600)'"
+    command = shlex.join((sys.executable, "-c", "import time; time.sleep(600)"))
     with pytest.raises(HookFailed, match="did not end within 1 seconds"):
         await yard.hooks(Hook.BEFORE_RUN, seconds=1, command=command).before(yard.root, yard.tree, 7)
 

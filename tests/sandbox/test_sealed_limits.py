@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,7 +91,9 @@ async def test_tests_that_pass_a_limit_fail_by_its_name(sealed: Cell, wrap: obje
     confinement = Confinement(SEALED if wrap is SEALED else NONE, SMALL)
     bench = TestBench({"PATH": "/usr/bin:/bin"}, 60, confinement=confinement)
     (sealed.tree / "hog.py").write_text(HOG)
-    run = await bench.run(Tests(ReportRunner("report.xml"), f"'{sealed.python}' hog.py"), sealed.tree, tmp_path)
+    run = await bench.run(
+        Tests(ReportRunner("report.xml"), f"{shlex.quote(sealed.python)} hog.py"), sealed.tree, tmp_path
+    )
     assert (run.finished, run.timed_out) == (False, False)
     assert run.one_line() == "tests failed: limit memory (more than 150.0 MiB)"
     assert any("limit memory" in line for line in judge_baseline(run).details)
@@ -104,7 +107,7 @@ async def test_tests_that_never_end_are_over_at_the_deadline_whatever_they_ignor
     (sealed.tree / "endless.py").write_text(endless)
     bench = TestBench({"PATH": "/usr/bin:/bin"}, 1.0, confinement=Confinement(SEALED))
     run = await bench.run(
-        Tests(ReportRunner("report.xml"), f"'{sealed.python}' endless.py {mark}"), sealed.tree, tmp_path
+        Tests(ReportRunner("report.xml"), f"{shlex.quote(sealed.python)} endless.py {mark}"), sealed.tree, tmp_path
     )
     assert (run.finished, run.timed_out, run.limit) == (False, True, None)
     assert await gone(mark)

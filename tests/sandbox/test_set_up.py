@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.setup.setup_step import SetUp, SetUpFailed, collect, digest, lock_files
 
-PYTHON = f"'{sys.executable}'"
+PYTHON = shlex.quote(sys.executable)
 NODE = {"package-lock.json": "{}"}
 INSTALL = """import os, pathlib, sys
 made = pathlib.Path("node_modules/thing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -38,7 +39,7 @@ SETTINGS: Mapping[str, object] = {
             "llm_backend": "scripted",
             "poll_interval": 0.2,
             "refactor": "off",
-            "test_command": f"{ALONE} '{sys.executable}' -m pytest -q",
+            "test_command": f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q",
             "quality_commands": [],
             "approval": "auto",
             "merge": "auto",

@@ -5,6 +5,7 @@ It is called like Claude Code. What it does next it sees from the tree, as nothi
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_greets():
 """
 
 PROGRAM = Template(r'''#!/bin/sh
-\'\'\'exec\' '$python' "$$0" "$$@"
+\'\'\'exec\' $python "$$0" "$$@"
 \' \'\'\'
 import json, sys
 if sys.argv[1] == "--version":
@@ -92,7 +93,7 @@ def hire(place: Path, names: Sequence[Path], *, waits: bool = False) -> Path:
     With `waits` it does not end where the issue says so.
     """
     program = PROGRAM.substitute(
-        python=sys.executable,
+        python=shlex.quote(sys.executable),
         help=HELP,
         waits=waits,
         names=repr([str(name) for name in names]),

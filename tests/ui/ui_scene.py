@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +22,7 @@ def programs(directory: Path) -> Path:
     place = directory / "bin"
     place.mkdir()
     for name, module in PROGRAMS.items():
-        script(place / name, f"exec '{sys.executable}' -m {module} \"$@\"")
+        script(place / name, f'exec {shlex.quote(sys.executable)} -m {module} "$@"')
     return place
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -128,7 +129,7 @@ async def tried(clinic: Clinic, test_command: str | None, **files: str) -> list[
     return await clinic.findings(frozenset({Role.WORKER}))
 
 
-PYTEST = f"'{sys.executable}' -m pytest -q"
+PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q"
 PASSES, FAILS = "def test_one():\n    assert True\n", "def test_two():\n    assert False\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -45,12 +46,13 @@ class Checker:
         self.capsys = capsys
         self.token = engine.lab.token(ENGINE, {**WRITES, "contents": "read", "issues": "read", "pull_requests": "read"})
         self.file = engine.directory / "verify.yml"
+        command = f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q"
         self.file.write_text(
             f"""
-repositories: [{{name: {REPOSITORY}, test_command: "{ALONE} '{sys.executable}' -m pytest -q"}}]
+repositories: [{{name: {REPOSITORY}, test_command: {json.dumps(command)}}}]
 sandbox: none
-state_dir: {engine.directory / "checker"}
-work_dir: {engine.directory / "checker-work"}
+state_dir: {json.dumps(str(engine.directory / "checker"))}
+work_dir: {json.dumps(str(engine.directory / "checker-work"))}
 github: {{api_url: "{engine.lab.url}"}}
 """
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -54,7 +55,7 @@ class Day:
     def configure(self, **more: Any) -> None:
         repository = {"name": REPOSITORY, "llm_backend": "scripted", "poll_interval": 0.2, "refactor": "off"}
         settings = {
-            "repositories": [repository | {"test_command": f"'{sys.executable}' -m pytest -q"}],
+            "repositories": [repository | {"test_command": f"{shlex.quote(sys.executable)} -m pytest -q"}],
             "state_dir": str(self.state),
             "sandbox": "none",
             "cooldown": 0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 
 import anyio
@@ -182,7 +183,7 @@ async def test_the_sandbox_is_tried_with_what_calls_by_the_login_are_denied(file
     program.write_text(
         "#!/bin/sh\ncase $1 in --version) echo codex-cli 0.169.0;; features) ;; "
         f"exec) echo {flags} --ignore-rules --strict-config --disable;; "
-        f"sandbox) echo \"$*\" > '{tmp_path}/asked'; echo refused >&2; exit 1;; esac\n"
+        f'sandbox) echo "$*" > {shlex.quote(str(tmp_path / "asked"))}; echo refused >&2; exit 1;; esac\n'
     )
     program.chmod(0o755)
     launcher = Launcher(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -44,7 +45,7 @@ async def test_a_branch_comes_out_and_everything_else_stays_as_it_was(project: P
     await project.git("add", "staged.txt")
     for name in ("reference-transaction", "post-checkout", "post-commit", "pre-push"):
         hook = project.top / ".git/hooks" / name
-        hook.write_text(f"#!/bin/sh\ntouch '{project.outside}/hook-ran'\n")
+        hook.write_text(f"#!/bin/sh\ntouch {shlex.quote(str(project.outside / 'hook-ran'))}\n")
         hook.chmod(0o755)
     before = await project.photograph()
     done = await project.tdd("../SPEC.md", "--json", "--branch", "greeting", scenario=GOOD)
@@ -158,7 +159,7 @@ async def test_what_the_tests_need_is_installed_by_the_command_that_is_named(pro
     done = await project.tdd("../SPEC.md", "--local", "--branch", "greeting")
     assert done.code == 1, done.stderr.decode()
     (task,) = Records(project.top).all()
-    install = f"'{sys.executable}' -c \"{INSTALL}\""
+    install = shlex.join((sys.executable, "-c", INSTALL))
     done = await project.tdd("--resume", task.id, "--setup-command", install)
     assert done.code == 0, done.stderr.decode()
     changed = await project.git("diff", "--name-only", "trunk...greeting")

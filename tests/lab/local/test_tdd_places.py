@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -101,7 +102,7 @@ async def hostile_configuration(project: Project) -> Project:
     (project.outside / "hooks").mkdir()
     for name in ("reference-transaction", "monitor"):
         hook = project.outside / "hooks" / name
-        hook.write_text(f"#!/bin/sh\ntouch '{project.outside}/ran'\n")
+        hook.write_text(f"#!/bin/sh\ntouch {shlex.quote(str(project.outside / 'ran'))}\n")
         hook.chmod(0o755)
     await project.git("-c", "core.hooksPath=/dev/null", "tag", "mine")
     return project

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,7 +76,7 @@ async def test_a_coding_cli_is_shown_no_environment_but_its_own(tmp_path: Path, 
 
 
 async def test_what_is_verified_is_never_set_up_in_the_workers_environments(tmp_path: Path) -> None:
-    settings = settings_of(tmp_path, setup_command=f"'{sys.executable}' install.py", test_command="pytest")
+    settings = settings_of(tmp_path, setup_command=f"{shlex.quote(sys.executable)} install.py", test_command="pytest")
     place, checkout = tmp_path / "work" / "verify-1", tmp_path / "checkout"
     for directory in (place, checkout):
         directory.mkdir(parents=True)
@@ -110,7 +111,7 @@ async def test_nothing_but_data_of_a_tree_is_set_up(tmp_path: Path) -> None:
         (project / "setup.py").write_text("# the base")
         (project / "requirements.txt").symlink_to(tmp_path / "elsewhere")
 
-    command = f"'{sys.executable}' install.py"
+    command = f"{shlex.quote(sys.executable)} install.py"
     setup = SetUp("ada/public", command, tmp_path / "env", {"PATH": os.defpath}, Confinement())
     installed = await setup.based(base).installed(where)
     assert installed.root is not None

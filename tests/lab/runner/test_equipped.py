@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import pytest
@@ -14,7 +15,7 @@ INSTALL = "import pathlib; place = pathlib.Path('venv/lib'); place.mkdir(parents
 
 
 async def test_a_link_to_what_was_set_up_is_no_change(engine: Engine) -> None:
-    engine.repository_settings["setup_command"] = f"'{sys.executable}' -c \"{INSTALL}\""
+    engine.repository_settings["setup_command"] = shlex.join((sys.executable, "-c", INSTALL))
     engine.script(TESTS + CODE)
     number = engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets.")
     await once(engine, number)
@@ -29,8 +30,8 @@ async def test_a_link_to_what_was_set_up_is_no_change(engine: Engine) -> None:
 
 async def test_a_new_dependency_of_the_plan_is_set_up_without_the_coder_s_programs(engine: Engine) -> None:
     seen = engine.directory / "seen"
-    look = f"import os; open('{seen}', 'a').write(' '.join(sorted(os.listdir())) + chr(10))"
-    engine.repository_settings["setup_command"] = f"'{sys.executable}' -c \"{look}\""
+    look = f"import os; open({str(seen)!r}, 'a').write(' '.join(sorted(os.listdir())) + chr(10))"
+    engine.repository_settings["setup_command"] = shlex.join((sys.executable, "-c", look))
     more = "    - {path: requirements.txt, content: ''}\n    - {path: tool.py, content: 'X = 1'}\n"
     engine.script(TESTS + CODE.rstrip() + "\n" + more)
     number = engine.ready("Greet people", "Greet.\n\n## Files\n\n- `requirements.txt`\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.runners.runner import Runner
 
 YEAR = 365 * 86_400
-PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 '{sys.executable}' -m pytest -q"
+PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest -q"
 
 PYTHON = """\
 import datetime, time

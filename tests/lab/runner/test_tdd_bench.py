@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -253,7 +254,7 @@ async def test_any_command_counts_by_the_report_that_it_writes_itself(project: P
     (project.root / "outside.xml").write_text(old)
     project.write({"out/old.xml": old, "write.py": WRITE})
     (project.root / "checkout/out/link.xml").symlink_to(project.root / "outside.xml")
-    run = await project.run(runner=ReportRunner("out/*.xml"), command=f"'{sys.executable}' write.py")
+    run = await project.run(runner=ReportRunner("out/*.xml"), command=f"{shlex.quote(sys.executable)} write.py")
     assert run.finished
     assert {test: result.outcome for test, result in run.results.items()} == {
         "sum.js::Sum::adds": CaseOutcome.PASSED,

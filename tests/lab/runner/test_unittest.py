@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from worker_agent.tdd.runners.report import FailureKind, TestRun
 from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.runners.unittest_runner import UnittestRunner
 
-UNITTEST = f"'{sys.executable}' -m unittest"
+UNITTEST = f"{shlex.quote(sys.executable)} -m unittest"
 OLD = "tests/test_find.py"
 NEW = "tests/test_search.py"
 BASE = {

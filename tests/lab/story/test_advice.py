@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -167,7 +168,7 @@ async def held_by_configuration(engine: Engine, command: str, why: str) -> int:
 
 
 async def base_cannot_be_tested(engine: Engine) -> int:
-    engine.repository_settings["test_command"] = f"{ALONE} '{sys.executable}' -m pytest --no-such-option"
+    engine.repository_settings["test_command"] = f"{ALONE} {shlex.quote(sys.executable)} -m pytest --no-such-option"
     number = await given_up(engine, GOOD)
     assert "`test_command` or `setup_command` in the agent's configuration file" in status(engine, number)
     assert "specification" not in status(engine, number).partition("**What to do:**")[2].partition("\n")[0]

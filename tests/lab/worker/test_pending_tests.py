@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 
 import pytest
@@ -93,12 +94,13 @@ async def plan(engine: Engine, state: str = "machine-1") -> None:
 async def verify(engine: Engine, number: int, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Run `verify` on a pull request and return its false statements."""
     file = engine.directory / "verify.yml"
+    command = f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q"
     file.write_text(
         f"""
-repositories: [{{name: {REPOSITORY}, test_command: "{ALONE} '{sys.executable}' -m pytest -q"}}]
+repositories: [{{name: {REPOSITORY}, test_command: {json.dumps(command)}}}]
 sandbox: none
-state_dir: {engine.directory / "checker"}
-work_dir: {engine.directory / "checker-work"}
+state_dir: {json.dumps(str(engine.directory / "checker"))}
+work_dir: {json.dumps(str(engine.directory / "checker-work"))}
 github: {{api_url: "{engine.lab.url}"}}
 """
     )

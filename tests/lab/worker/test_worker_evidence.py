@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -67,9 +68,12 @@ UNDOCUMENTED = "grep -q friendly directory/greeting.py || { echo 'greeting.py:1:
 @pytest.mark.long
 async def test_a_repair_that_only_documents_keeps_the_proof(engine: Engine, tmp_path: Path) -> None:
     runs, python = tmp_path / "runs", tmp_path / "python"
-    python.write_text(f"#!/bin/sh\necho >> '{runs}'\nexec '{sys.executable}' \"$@\"\n")
+    python.write_text(f'#!/bin/sh\necho >> {shlex.quote(str(runs))}\nexec {shlex.quote(sys.executable)} "$@"\n')
     python.chmod(0o700)
-    engine.repository_settings |= {"refactor": "off", "test_command": f"{ALONE} '{python}' -m pytest -q"}
+    engine.repository_settings |= {
+        "refactor": "off",
+        "test_command": f"{ALONE} {shlex.quote(str(python))} -m pytest -q",
+    }
     engine.script(TESTS + CODE + DOCUMENTED + REVIEW)
     engine.ci.jobs = {CHECK_NAME: UNDOCUMENTED}
     number = engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 
 import pytest
@@ -22,7 +23,7 @@ FORMATS = (
 
 
 def python(code: str) -> str:
-    return f'"{sys.executable}" -c "{code}"'
+    return shlex.join((sys.executable, "-c", code))
 
 
 async def test_what_a_hook_changes_after_a_run_is_part_of_the_change(engine: Engine) -> None:
@@ -54,7 +55,7 @@ async def test_a_hook_that_fails_before_a_run_is_told_and_nothing_is_paid(engine
 
 async def test_a_workspace_that_is_used_no_longer_is_left_in_order(engine: Engine) -> None:
     left = engine.directory / "left"
-    engine.repository_settings["hooks"] = {"before_remove": f"touch '{left}'"}
+    engine.repository_settings["hooks"] = {"before_remove": shlex.join(("touch", str(left)))}
     engine.script(TESTS + CODE)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from typing import Any
 
@@ -20,7 +21,7 @@ from worker_agent.intake.unusable_configuration import AGAIN
 pytestmark = pytest.mark.long
 
 WORKS = f"""
-test_command: "{ALONE} '{sys.executable}' -m pytest -q"
+test_command: {json.dumps(f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q")}
 quality_commands: []
 conventions: [docs/style.md]
 ladder: [small]
@@ -33,7 +34,7 @@ async def test_a_repository_says_how_its_tests_run_and_by_which_model(engine: En
     engine.more_settings["llm"] = {"record": record}
     engine.repository_settings["test_command"] = "./no-such-program"
     marker = engine.directory / "set-up"
-    rules = f"{WORKS}setup_command: touch '{marker}'\npr_labels: [by-engine]\n"
+    rules = f"{WORKS}setup_command: {json.dumps(shlex.join(('touch', str(marker))))}\npr_labels: [by-engine]\n"
     await push(engine, "main", {FILE: rules, "docs/style.md": "Every greeting ends with a full stop.\n"})
     engine.script(TESTS + CODE)
     worker = await once(engine, engine.ready("Greet people"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,8 @@ async def test_the_newest_that_runs_is_used_and_said(tmp_path: Path, installed: 
 async def test_a_program_that_cannot_be_the_one_that_is_meant_is_not_run_and_not_used(tmp_path: Path) -> None:
     """`mini` is a common name, and mini-swe-agent's has no option that tells its version."""
     place = home(tmp_path, "mini") / "2.4.6"
-    ours = script(place / cli_backends()["mini"].package.program, f"touch '{tmp_path}/ran'")
-    script(tmp_path / "bin" / "mini", f"touch '{tmp_path}/ran'; echo 9.9.9")
+    ours = script(place / cli_backends()["mini"].package.program, shlex.join(("touch", str(tmp_path / "ran"))))
+    script(tmp_path / "bin" / "mini", f"touch {shlex.quote(str(tmp_path / 'ran'))}; echo 9.9.9")
     (place / "minisweagent").mkdir()
     about = place / "mini_swe_agent-2.4.6.dist-info"
     about.mkdir()
@@ -57,7 +58,7 @@ async def test_a_program_that_cannot_be_the_one_that_is_meant_is_not_run_and_not
 
 async def test_what_is_named_is_used_unasked(tmp_path: Path) -> None:
     script(home(tmp_path, "claude") / "9.9.9" / cli_backends()["claude"].package.program, "touch asked")
-    named = script(tmp_path / "mine", f"touch '{tmp_path}/asked'")
+    named = script(tmp_path / "mine", shlex.join(("touch", str(tmp_path / "asked"))))
     chosen = await newest("claude", str(named), tmp_path, {"PATH": "/usr/bin:/bin"})
     assert (chosen.path, chosen.sentence) == (named, "")
     assert not (tmp_path / "asked").exists()
