@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from case_counts import pytest_terminal_summary
+from frozen_garbage import pytest_collection
 from required import pytest_make_collect_report, pytest_runtest_makereport
 
 if TYPE_CHECKING:  # imported when used: most unit tests need neither HTTP nor the description
@@ -25,6 +26,7 @@ __all__ = [
     "engine",
     "held",
     "judge",
+    "pytest_collection",
     "pytest_make_collect_report",
     "pytest_runtest_makereport",
     "pytest_terminal_summary",
