@@ -92,8 +92,9 @@ async def test_all_three_are_ready_when_they_poll_and_stop_in_order(team: Team) 
     """The agents run in mode bubblewrap, under all restrictions of the units."""
     units = [f"{agent}-agent@team" for agent in AGENTS]
     assert await team.host.systemctl("start", *units) == (0, "")
+    proofs = sum(team.host.journal(unit).count("git_server_proved") for unit in units)
+    assert proofs == 1, "those that start together prove the git server once"
     for agent, unit in zip(AGENTS, units, strict=True):
-        assert "git_server_proved" in team.host.journal(unit)
         assert '"event": "started"' in team.host.journal(unit)
         await team.host.until(unit, "StatusText", f"{agent}: 0 in work, 0 waiting")
     assert await team.host.systemctl("stop", *units) == (0, "")
