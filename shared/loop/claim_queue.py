@@ -15,6 +15,7 @@ from shared.loop.skip_backoff import SkipBackoff
 from shared.scheduling.admission import Admission
 from shared.scheduling.items import Agent, Candidate, Skip
 from shared.scheduling.order import Spread
+from shared.scheduling.slots import NO_SLOT, Turn
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
@@ -58,7 +59,7 @@ class ClaimQueue:
         candidates: Sequence[Candidate],
         held: Container[int],
         most: int,
-        free: Callable[[], bool],
+        turn: Turn,
         begin: Callable[[int, Lease], None],
         *,
         strict: bool,
@@ -68,29 +69,36 @@ class ClaimQueue:
         Where other agents win claims, candidates of one rank are tried in another order than theirs.
         Raises `Unauthorized`, and with `strict` `NotAllowed`, `Misconfigured` and the errors of `Admission.admits`.
         """
-        lost = begun = 0
         queue = list(self.skipped.due(candidates, held)) if most else []
         held_off = self._clock.boot() < self._not_before
         self._kept_waiting = held_off and bool(queue)
         if not most or held_off or not self._admission.admits(strict=strict):
             return False
-        while queue:
-            if not free():
+        with turn.looking():
+            return await self._try(queue, most, turn, begin, strict=strict)
+
+    async def _try(
+        self, queue: list[Candidate], most: int, turn: Turn, begin: Callable[[int, Lease], None], *, strict: bool
+    ) -> bool:
+        lost = begun = 0
+        while queue and lost < LOST_CLAIMS_PER_TICK and begun < most:
+            if not turn.free():
                 return True
-            if lost >= LOST_CLAIMS_PER_TICK or begun >= most:
-                break
             candidate = self._spread.next(queue)
             queue.remove(candidate)
-            match await self._attempt(candidate, strict=strict):
-                case Lease() as lease:
-                    self._spread.won()
-                    begin(candidate.number, lease)
-                    begun += 1
-                case Skip() as skip:
-                    self.skipped.add(candidate, skip)
-                    if skip.is_lost:
-                        self._spread.lost()
-                        lost += 1
+            with turn.claiming():
+                match await self._attempt(candidate, strict=strict):
+                    case Lease() as lease:
+                        self._spread.won()
+                        begin(candidate.number, lease)
+                        begun += 1
+                    case Skip() as skip:
+                        self.skipped.add(candidate, skip)
+                        if skip is NO_SLOT:
+                            return True
+                        if skip.is_lost:
+                            self._spread.lost()
+                            lost += 1
         return False
 
     async def _attempt(self, candidate: Candidate, *, strict: bool) -> Lease | Skip:

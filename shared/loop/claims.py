@@ -20,6 +20,7 @@ from shared.lock.view import LockView, observe
 from shared.models import Issue
 from shared.retry.failures import Category
 from shared.scheduling.items import Skip
+from shared.scheduling.slots import NO_SLOT, reserved
 from shared.workflow import Role, Stage
 
 log = structlog.get_logger()
@@ -92,6 +93,8 @@ class Claims:
         )
         if left is not None:
             return left
+        if not reserved():
+            return NO_SLOT
         lease = await claim(self._port, view, self._claimant, wish)
         _log_claim(view, lease)
         return lease or Skip("another agent won the claim")

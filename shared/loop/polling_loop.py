@@ -238,9 +238,8 @@ class Loop:
         item.wake()
 
     async def _claim(self, candidates: Sequence[Candidate], most: int, strict: bool) -> None:
-        waits = await self._queue.look(
-            candidates, self._items, most, lambda: self._slots.free(self), self._begin, strict=strict
-        )
+        turn = self._slots.turn(self)
+        waits = await self._queue.look(candidates, self._items, most, turn, self._begin, strict=strict)
         if not waits:
             self._slots.leave(self)
 
