@@ -13,7 +13,7 @@ from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.lock.port import Port
+from shared.lock.port import Port, ReadFence
 from shared.lock.record import Wait
 from shared.lock.scope import hold
 from shared.lock.view import LockView, observe
@@ -37,6 +37,10 @@ SHORT_SECONDS = 900.0
 
 PATIENT_SECONDS = 5.0
 """Seconds that a claim may wait for its turn to write."""
+
+OLD_LOOK_SECONDS = 5.0
+"""Age in seconds from which the fence is read again before a claim: while GitHub answers slowly, another agent may have
+begun. Reading a fence is not charged."""
 
 PACED_SECONDS = 300.0
 """Longest pause in seconds for an item while writes have to wait: the process's share may have become larger."""
@@ -95,9 +99,24 @@ class Claims:
             return left
         if not reserved():
             return NO_SLOT
+        if await self._is_overtaken(view):
+            return Skip("another agent has claimed it meanwhile")
         lease = await claim(self._port, view, self._claimant, wish)
         _log_claim(view, lease)
         return lease or Skip("another agent won the claim")
+
+    async def _is_overtaken(self, view: LockView) -> bool:
+        """Return whether the fence has moved since an old look; this only ends claims that the push would lose.
+
+        Raises what reading a fence raises.
+        """
+        if self._port.boot() - view.asked_at < OLD_LOOK_SECONDS:
+            return False
+        fence = (await self._port.request(ReadFence(view.key))).value
+        moved = (fence.oid if fence else "") != (view.fence.oid if view.fence else "")
+        if moved:
+            log.debug("claim_overtaken", lock=view.key.ref)
+        return moved
 
     async def _skip_shortage(self, view: LockView, wish: Intent, wait: Wait | None) -> Skip | None:
         """Return a `Skip` if work that begins with a paid run, or has a `wait` for money, cannot be paid for now.

@@ -33,8 +33,8 @@ class Spread:
     """The choice of the next candidate: strictly the first, as long as the agent meets no other agent.
 
     A claim that another agent won shows that they meet: from then on it picks at random among twice as many of the
-    oldest candidates. A claim that it wins halves their number again. It never reaches beyond one rank: urgent items
-    are always tried before others.
+    oldest candidates. A claim that it wins takes a quarter of their number off again. It never reaches beyond one rank:
+    urgent items are always tried before others.
     """
 
     def __init__(self, pick: Callable[[int], int] = random.randrange) -> None:
@@ -48,7 +48,7 @@ class Spread:
 
     def won(self) -> None:
         """Note that this agent won a claim."""
-        self.width = max(self.width // 2, 1)
+        self.width = max(3 * self.width // 4, 1)
 
     def next(self, queue: Sequence[Candidate]) -> Candidate:
         """Return the candidate of `queue`, which is in order and not empty, to try now."""

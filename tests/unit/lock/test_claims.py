@@ -7,14 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from fakes.lock_port import FakeNonces
 
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant, Shortage
 from shared.lock.codec import ItemKey
 from shared.lock.conclude import LockStanding
+from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence, Wait
 from shared.lock.view import LockView
-from shared.loop.claims import PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
+from shared.loop.claims import OLD_LOOK_SECONDS, PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
 from shared.scheduling.items import Skip
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
@@ -121,3 +123,49 @@ async def test_nothing_is_begun_that_would_wait_long_for_its_turn_to_write(delay
     assert isinstance(left, Skip)
     assert (left.seconds, left.failed) == (seconds, False)
     assert "limits on writes" in left.reason
+
+
+class Slow:
+    """A lock whose fence is as `now_at` says when it is read again; whoever moves it has begun."""
+
+    def __init__(self, now_at: str, seconds: float) -> None:
+        self.now_at, self.seconds, self.reads = now_at, seconds, 0
+
+    def boot(self) -> float:
+        return self.seconds
+
+    async def request(self, operation: object) -> Reply[Any]:
+        if not isinstance(operation, ReadFence):
+            raise Begun
+        self.reads += 1
+        return Reply(replace(waiting(""), wait=None, oid=self.now_at) if self.now_at else None, AT)
+
+
+@pytest.mark.parametrize(
+    ("seen", "now_at", "seconds", "reads", "begun"),
+    [
+        ("a", "b", OLD_LOOK_SECONDS - 1, 0, True),
+        ("a", "a", OLD_LOOK_SECONDS, 1, True),
+        ("a", "b", OLD_LOOK_SECONDS, 1, False),
+        ("a", "", OLD_LOOK_SECONDS, 1, False),
+        ("", "b", OLD_LOOK_SECONDS, 1, False),
+        ("", "", OLD_LOOK_SECONDS, 1, True),
+    ],
+    ids=["young", "as it was", "moved", "deleted", "created", "none"],
+)
+async def test_what_another_has_claimed_since_an_old_look_is_not_tried(
+    seen: str, now_at: str, seconds: float, reads: int, begun: bool
+) -> None:
+    port: Any = Slow(now_at, seconds)
+    claimant = Claimant("worker-1", frozenset(), Keyring(1), FakeNonces("a"))
+    fence = replace(waiting(""), wait=None, oid=seen) if seen else None
+    claims = Claims(Role.WORKER, port, claimant)
+    trial = claims.claim(LockView(KEY, fence, LockStanding.FREE, "", AT, 0.0), Intent(IMPLEMENTING, "green"))
+    if begun:
+        with pytest.raises(Begun):
+            await trial
+    else:
+        skip = await trial
+        assert isinstance(skip, Skip)
+        assert skip.is_lost, "it shows that agents meet"
+    assert port.reads == reads
