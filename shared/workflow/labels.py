@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from shared.workflow import UNLABELLED, Stage
 
@@ -92,9 +93,15 @@ class Labels:
 
     def read(self, labels: Iterable[str]) -> StageLabels:
         """Fold raw label names; unknown `status:` names are not ours and are left alone."""
-        names = folded(labels)
-        return StageLabels(
-            frozenset(s for s in Stage if s not in UNLABELLED and self.of(s).casefold() in names),
-            frozenset(f for f in Flag if self.of(f).casefold() in names),
-            self.story.casefold() in names,
-        )
+        return _stage_labels(self, frozenset(labels))
+
+
+@lru_cache(maxsize=1024)
+def _stage_labels(spelling: Labels, labels: frozenset[str]) -> StageLabels:
+    """Return the reading of a set of labels: every look at every open item asks for it, and most have the same few."""
+    names = folded(labels)
+    return StageLabels(
+        frozenset(s for s in Stage if s not in UNLABELLED and spelling.of(s).casefold() in names),
+        frozenset(f for f in Flag if spelling.of(f).casefold() in names),
+        spelling.story.casefold() in names,
+    )
