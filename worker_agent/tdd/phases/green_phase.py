@@ -80,47 +80,46 @@ class GreenPhase:
         not helped.
         """
         work = await next_phase.under_way(self._session, await self._session.open(held, issue))
-        noted = dict(await next_phase.phases(self._session, work)).get(held.fence.work_head)
+        tests_note = dict(await next_phase.phases(self._session, work)).get(held.fence.work_head)
         baseline = await self._verification.baseline(work)
         start, attempt = held.fence.work_head, held.fence.attempt + 1
         red = await self._verification.red(work, baseline, await next_phase.tests(self._session, work))
         for retry in range(self._retries + 1):
-            prompt = self._implementation_prompt(work, f"{attempt} of {limit}", _last_fault(held, noted))
+            prompt = self._implementation_prompt(work, f"{attempt} of {limit}", _last_fault(held, tests_note))
             tree = await self._session.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt, retry=retry), prompt)
             held.check()
-            said = self._session.closing_text(held, tree)
-            made = _Implementation(tree, red, await self._judge_tree(work, baseline, red, tree), said)
-            made = await self._strengthen_tests(work, baseline, made)
-            verdict = made.green.verdict
+            closing_text = self._session.closing_text(held, tree)
+            implementation = _Implementation(tree, red, await self._judge_tree(work, baseline, red, tree), closing_text)
+            implementation = await self._strengthen_tests(work, baseline, implementation)
+            verdict = implementation.green.verdict
             if verdict.ok:
-                return await self._clean_up_and_commit(work, baseline, made, attempt)
+                return await self._clean_up_and_commit(work, baseline, implementation, attempt)
             error, now = verdict.error or ErrorType.IMPLEMENTATION_FAILED, held.server_now()
             outcome = f"implementation {attempt} was refused and rolled back"
             refusal = undone(error, outcome, verdict.details, retry + 1, now)
-            failed = held.memory.keep(_Refused(refusal, verdict.details))
+            refused = held.memory.keep(_Refused(refusal, verdict.details))
             if error is not ErrorType.REGRESSION:
-                return await self._count_attempt(held, work, noted, failed, limit)
-        await self._roll_back(held, work, noted, failed, FenceChange())
+                return await self._count_attempt(held, work, tests_note, refused, limit)
+        await self._roll_back(held, work, tests_note, refused, FenceChange())
         sentence = f"{self._retries + 1} implementations in a row broke what worked."
-        raise CycleAborted(ErrorType.REGRESSION, sentence, failed.details)
+        raise CycleAborted(ErrorType.REGRESSION, sentence, refused.details)
 
     def attempts_used_up(self, held: Held, limit: int) -> Blocked:
         """Return the error that ends a cycle whose attempts are used up."""
-        failed = held.memory.get(_Refused)
+        refused = held.memory.get(_Refused)
         sentence = f"{limit} implementations did not pass the tests."
-        details = failed.details if failed else ()
+        details = refused.details if refused else ()
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
 
     async def _judge_tree(self, work: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
         refused = await self._verification.refusal(work, work.held.fence.work_head, tree)
         return Green(TestRun(), refused) if refused else await self._verification.green(work, baseline, red, tree)
 
-    async def _strengthen_tests(self, work: WorkContext, baseline: TestRun, made: _Implementation) -> _Implementation:
+    async def _strengthen_tests(self, work: WorkContext, baseline: TestRun, weak: _Implementation) -> _Implementation:
         """Request better tests for the same code if the tests prove nothing although the code passes them.
 
         Raises `CycleAborted` if they still prove nothing.
         """
-        weak = made
         for retry in range(STRENGTHENING):
             if not weak.green.weak:
                 return weak
@@ -146,34 +145,34 @@ class GreenPhase:
         stray = await self._verification.non_test_files(work, weak.tree, tree)
         red = await self._verification.red(work, baseline, await self._verification.tests_of(work, tree))
         if stray or not red.verdict.worth_implementing:
-            said = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details
-            return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
+            more = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details
+            return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *more)))
         return _Implementation(tree, red, await self._verification.green(work, baseline, red, tree), weak.closing_text)
 
     async def _clean_up_and_commit(
-        self, work: WorkContext, baseline: TestRun, made: _Implementation, attempt: int
+        self, work: WorkContext, baseline: TestRun, implementation: _Implementation, attempt: int
     ) -> None:
         """Clean up and commit an implementation whose tests pass, and go on to the next step."""
-        held, red, green = work.held, made.red, made.green
+        held, red, green = work.held, implementation.red, implementation.green
 
         async def wrong(tree: str) -> Sequence[str]:
             nonlocal green
             green = await self._verification.green(work, baseline, red, tree)
             return green.verdict.details if not green.verdict.ok else ()
 
-        clean = await self._cleaning.cleaned(work, held.fence.work_head, made.tree, wrong)
+        clean = await self._cleaning.cleaned(work, held.fence.work_head, implementation.tree, wrong)
         if not green.verdict.ok:  # of a try to clean up that was not taken
             green = await self._verification.green(work, baseline, red, clean.tree)
         note = green_note(work, (baseline, red.run, green.run), green.verdict, attempt)
         # the whole suite's runs of refused attempts count as well
         proof = replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number))
-        note = replace(note, proof=proof, summary=change_summary.of_coder(made.closing_text))
+        note = replace(note, proof=proof, summary=change_summary.of_coder(implementation.closing_text))
         await self._record_green(held, work, clean, note)
 
     async def _record_green(self, held: Held, work: WorkContext, clean: Clean, note: Note) -> None:
         number = work.issue.number
-        failed = held.memory.take(_Refused)
-        note = replace(note, error=failed.error if failed else None, quality=clean.results)
+        refused = held.memory.take(_Refused)
+        note = replace(note, error=refused.error if refused else None, quality=clean.results)
         to = await next_phase.afterwards(self._session, work, note)
         cost = self._session.take_spent(number)
         note = replace(note, next_phase=to.phase or "", cost_usd=cost.usd, cost_source=cost.source)
@@ -183,22 +182,22 @@ class GreenPhase:
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
     async def _count_attempt(
-        self, held: Held, work: WorkContext, noted: Note | None, failed: _Refused, limit: int
+        self, held: Held, work: WorkContext, tests_note: Note | None, refused: _Refused, limit: int
     ) -> None:
         """Count one attempt more in the fence; the note of the tests says how it ended."""
-        await self._roll_back(held, work, noted, failed, FenceChange(attempt=held.fence.attempt + 1))
-        told = comments.attempt_failed(held.fence, limit, failed.details)
-        await self._status.show(work.issue.number, told, held)
+        await self._roll_back(held, work, tests_note, refused, FenceChange(attempt=held.fence.attempt + 1))
+        comment = comments.attempt_failed(held.fence, limit, refused.details)
+        await self._status.show(work.issue.number, comment, held)
 
     async def _roll_back(
-        self, held: Held, work: WorkContext, noted: Note | None, failed: _Refused, to: FenceChange
+        self, held: Held, work: WorkContext, tests_note: Note | None, refused: _Refused, to: FenceChange
     ) -> None:
         """Keep the fence's commit; its note records the attempt made on top of it."""
-        if noted is None:
+        if tests_note is None:
             await advance(held, to)
             return
-        note = spent(noted, self._session.take_spent(work.issue.number))
-        note = replace(note, rolled_back=(*note.rolled_back, failed.error))
+        note = spent(tests_note, self._session.take_spent(work.issue.number))
+        note = replace(note, rolled_back=(*note.rolled_back, refused.error))
         await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
 
     def _implementation_prompt(self, work: WorkContext, attempt: str, failures: str) -> str:
@@ -213,9 +212,9 @@ class GreenPhase:
         )
 
 
-def _last_fault(held: Held, noted: Note | None) -> str:
+def _last_fault(held: Held, tests_note: Note | None) -> str:
     """Return the fault of the last implementation, on whichever machine it was made."""
-    failed = held.memory.get(_Refused)
-    if failed is not None:
-        return failed.error.details
-    return noted.rolled_back[-1].details if noted is not None and noted.rolled_back else ""
+    refused = held.memory.get(_Refused)
+    if refused is not None:
+        return refused.error.details
+    return tests_note.rolled_back[-1].details if tests_note is not None and tests_note.rolled_back else ""

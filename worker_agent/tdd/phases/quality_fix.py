@@ -82,11 +82,11 @@ class QualityFix:
             topic = " ".join(filter(None, (work.topic, "quality")))
             turn = Attempt(round=work.held.fence.round, retry=retry)
             prompt = self._prompt(work, (*problems, quality.outputs(await self._binding_runs(work, tree))), refused)
-            made = await self._session.edit(replace(work, topic=topic), CoderCall.REFACTOR, commit, turn, prompt)
+            result = await self._session.edit(replace(work, topic=topic), CoderCall.REFACTOR, commit, turn, prompt)
             work.held.check()
-            refused = tuple(await judge(made))
+            refused = tuple(await judge(result))
             if not refused:
-                tree, problems = made, await self.problems(work, start, made)
+                tree, problems = result, await self.problems(work, start, result)
         if problems:
             sentence = f"The tests pass, but quality commands find faults after {TRIES} tries to clean up."
             error = CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, (*problems, *refused))

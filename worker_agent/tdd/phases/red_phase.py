@@ -106,10 +106,10 @@ class RedPhase:
         phased = PhaseCommit(written.tree, work.base, subject(work, "Add tests for"), note)
         to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
-        told = comments.tests_written(
+        comment = comments.tests_written(
             held.fence, red.verdict.red, _reasons_left_out(red.verdict, aside), note.current_test, work.pictures.unseen
         )
-        await self._status.show(work.issue.number, told, held)
+        await self._status.show(work.issue.number, comment, held)
 
     async def _go_on_without_tests(
         self, held: Held, work: WorkContext, aside: Mapping[str, str], reason: Blocked | None
