@@ -68,7 +68,7 @@ class Actions:
 
     async def act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         """Carry out one action. Raises `Blocked` with the reason for those that give an item to a person."""
-        snapshot = await self._retitled(action, held, snapshot)
+        snapshot = await self._show_state(action, held, snapshot)
         match action:
             case (
                 Action.WRITE_TESTS
@@ -107,7 +107,7 @@ class Actions:
                 assert_never(action)
         return None
 
-    async def _retitled(self, action: Action, held: Held, seen: Snapshot) -> Snapshot:
+    async def _show_state(self, action: Action, held: Held, seen: Snapshot) -> Snapshot:
         """Show the work's state in titles and the pull request's body; return the snapshot with the plain title."""
         issue = await self._handover.titles.show(held, seen.issue, _try(action, seen))
         seen = replace(seen, issue=issue)
@@ -198,9 +198,9 @@ class Actions:
             return RoundsUsedUp(bounds.rounds)
         if action is Action.ASK_ABOUT_HEAD and snapshot.pull_request is not None:
             return BranchTaken(snapshot.pull_request.head_branch, held.fence.work_head, snapshot.pull_request.head_sha)
-        return self._edited(snapshot)
+        return self._edit_error(snapshot)
 
-    def _edited(self, snapshot: Snapshot) -> Blocked:
+    def _edit_error(self, snapshot: Snapshot) -> Blocked:
         pull_request, names = snapshot.pull_request, self._policy.names
         if pull_request is None:
             return SpecificationEdited(names.of(Stage.READY))

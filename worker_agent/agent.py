@@ -171,14 +171,14 @@ class Worker:
     async def _read(self, number: int) -> Issue:
         """Return an issue, with its stage label put back if the label vanished without a person's order."""
         issue, held = await self._forge.issues.issue(number), self._claims.held(number)
-        return issue if held is None else await self._restored(issue, held)
+        return issue if held is None else await self._restore_label(issue, held)
 
-    async def _restored(self, issue: Issue, held: Held) -> Issue:
+    async def _restore_label(self, issue: Issue, held: Held) -> Issue:
         return await self._lost.restored(issue, projection(held.fence).issue, held.server_now())
 
     async def _stop_order(self, held: Held, seen: Snapshot) -> str | None:
         """Return the person's order to stop that the labels show; None if there is none."""
-        said = self._order(await self._restored(seen.issue, held), held)
+        said = self._order(await self._restore_label(seen.issue, held), held)
         if said or seen.pull_request is None or not held.fence.round:
             return said
         return await self._said_on_pull_request(held, seen.pull_request)

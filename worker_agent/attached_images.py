@@ -112,21 +112,21 @@ class ImageFetcher:
             wanted = [*own, *said]
         if any(path.startswith(f"{ISSUE_IMAGES}/") for path in paths):
             wanted = []
-        files = await self._fetched(list(dict.fromkeys(wanted))[:MOST], store)
+        files = await self._fetch_files(list(dict.fromkeys(wanted))[:MOST], store)
         hidden = sum(address not in files for address in own)
         if own:
             self._found[issue.number] = (issue.body, hidden)
         shown = tuple(AttachedImage(address, file) for address, file in files.items())
         return AttachedImages(shown, hidden + sum(address not in files for address in said))
 
-    async def _fetched(self, addresses: Sequence[str], store: Path) -> dict[str, Path]:
+    async def _fetch_files(self, addresses: Sequence[str], store: Path) -> dict[str, Path]:
         found = {address: await self._file(address, store) for address in addresses}
         return {address: file for address, file in found.items() if file is not None}
 
     async def _file(self, address: str, store: Path) -> Path | None:
         """Return the file of an image, fetched if it is not there; None if it is not available now."""
         name, now = hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:32], self._boot()
-        known = await anyio.to_thread.run_sync(_kept, store, name)
+        known = await anyio.to_thread.run_sync(_find_file, store, name)
         if known is not None:
             return known
         if not self._attachments.covers(address) or self._refused.get(address, now) > now:
@@ -143,7 +143,7 @@ class ImageFetcher:
         return file
 
 
-def _kept(store: Path, name: str) -> Path | None:
+def _find_file(store: Path, name: str) -> Path | None:
     return next(iter(store.glob(f"{name}.*")), None)
 
 

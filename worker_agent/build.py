@@ -91,7 +91,7 @@ def build(parts: Parts) -> Agent:
         ImageFetcher(parts.attachments, trust_filter, parts.clock.boot),
         hooks,
         RepositoryRuleReader(parts.configured, settings.backends(parts.configured)),
-        _continued(parts),
+        _session_store(parts),
         base_runs,
     )
     session = CodingSession(phase_commits, parts.coder, bench, Prompts(PROMPTS), policy, options)
@@ -100,7 +100,7 @@ def build(parts: Parts) -> Agent:
     return commanded(parts, worker, inbox, start_signals(parts, inbox))
 
 
-def _continued(parts: Parts) -> ContinuedSessions | None:
+def _session_store(parts: Parts) -> ContinuedSessions | None:
     """Return the store of continued sessions, if the configuration has them; if not, delete those of earlier runs."""
     llm, root = parts.settings.llm, parts.settings.state_dir / "sessions"
     if llm.resume_seconds is None:

@@ -41,7 +41,7 @@ async def described(session: CodingSession, held: Held, issue: Issue) -> ChangeS
         markdown(evidence),
         summary=_summary(phases),
         part_of=work.specification.part_of,
-        implied_criteria=_implied(work),
+        implied_criteria=any(criterion.implied for criterion in work.specification.criteria),
         flagged=flagged(changed, policy=Policy()),
         test_commands=work.test_commands,
         claim=claim.write(_claim(held.fence, shown, evidence), session.phase_commits.keys) if claimed_ else "",
@@ -121,7 +121,7 @@ def _evidence(shown: _Shown, every: Phases, cost: Cost, criteria: Mapping[str, s
         cost_usd=cost.usd,
         cost_source=cost.source,
         green_exit=last.exit_code,
-        refused=tuple(_refused(phases)),
+        refused=tuple(_refused_attempts(phases)),
         criteria=criteria,
         set_aside=tuple(criterion for _, note in phases for criterion in note.set_aside),
         quality={command: ended for _, note in phases for command, ended in note.quality.items()},
@@ -154,7 +154,7 @@ def _later(phases: Phases) -> Iterator[tuple[str, str]]:
 _DID = {Phase.REFACTOR: "Refactored.", Phase.SYNC: "Merged the base branch."}
 
 
-def _refused(phases: Phases) -> Iterator[str]:
+def _refused_attempts(phases: Phases) -> Iterator[str]:
     refused = RefusedAttempts()
     for _, note in phases:
         yield from (f"{criterion} was set aside: {why}" for criterion, why in note.set_aside.items())
@@ -189,7 +189,3 @@ def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:
 
 def _criteria(work: WorkContext) -> dict[str, str]:
     return {criterion.id: criterion.text for criterion in work.specification.criteria if not criterion.implied}
-
-
-def _implied(work: WorkContext) -> bool:
-    return any(criterion.implied for criterion in work.specification.criteria)

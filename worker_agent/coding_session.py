@@ -306,8 +306,8 @@ class CodingSession:
         tests run anything of a tree that the patch policy refuses.
         """
         tree = await work.space.tree_of(commit_or_tree)
-        over = replace(over, files={**await self._pinned(work, since or work.base, tree), **over.files})
-        return await self._tested(work, tree, over, None, None, since=since)
+        over = replace(over, files={**await self._pinned_files(work, since or work.base, tree), **over.files})
+        return await self._run_tests(work, tree, over, None, None, since=since)
 
     async def test_base(self, work: WorkContext, commit: str = "") -> TestRun:
         """Return the test run of the item's base, or of another commit of its base branch: run once on this machine."""
@@ -329,11 +329,11 @@ class CodingSession:
         """Return the function that runs the tests of trees for a proof; only runs of damaged code are not cached."""
 
         async def run(tree: str, over: Overlay, selection: Selection | None, deadline: float | None) -> TestRun:
-            return await self._tested(work, tree, over, selection, deadline)
+            return await self._run_tests(work, tree, over, selection, deadline)
 
         return run
 
-    async def _tested(
+    async def _run_tests(
         self,
         work: WorkContext,
         commit_or_tree: str,
@@ -355,7 +355,7 @@ class CodingSession:
                 known = self._runs.keep(key, known)
         return known
 
-    async def _pinned(self, work: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
+    async def _pinned_files(self, work: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
         """Return the pinned versions of files that control the run: a tree cannot choose them itself."""
         change = await load(work.space, since, tree, Layout(work.suites, work.rules.code.test_files), ())
         return pinned_by(change, work.specification)

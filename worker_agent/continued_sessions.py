@@ -58,7 +58,7 @@ class ContinuedSessions:
             return None
         file = session_file(self._directory(work.held), call)
         kept = await to_thread.run_sync(self._store.read, file)
-        changed = None if kept is None else await _changed(work, kept, start)
+        changed = None if kept is None else await _changed_files(work, kept, start)
         if changed is None:
             return Continuation(self._store, file, _words(work))
         told = self._prompts.render("continue", changed=Untrusted("\n".join(changed)))
@@ -79,7 +79,7 @@ def is_over(lost: str, stage: Stage) -> bool:
     return lost not in {"", RELEASED} or stage in TERMINAL | HALTED
 
 
-async def _changed(work: WorkContext, kept: KeptSession, start: str) -> tuple[str, ...] | None:
+async def _changed_files(work: WorkContext, kept: KeptSession, start: str) -> tuple[str, ...] | None:
     """Return the files that differ between a session's end and `start`; None if that is unknown, or too many."""
     try:
         changes = await work.space.changes(kept.tree, start)

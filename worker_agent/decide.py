@@ -152,16 +152,16 @@ class Snapshot:
 
 def decide(s: Snapshot, *, now: datetime) -> Action:
     """Return the next step of a held item."""
-    ended = _ended(s)
+    ended = _end_action(s)
     if ended is not None:
         return ended
     if s.fence.stage in WORKING and is_edited(s.fence, s.issue):
         return Action.TAKE_UP_EDIT if s.rewritten else Action.ASK_ABOUT_EDIT
     match s.fence.stage:
         case Stage.IMPLEMENTING:
-            return _implementing(s)
+            return _implementing_action(s)
         case Stage.TESTING:
-            return _testing(s, now)
+            return _testing_action(s, now)
         case Stage.AWAITING_APPROVAL:
             return _ANSWERED.get(s.fence.phase, Action.AWAIT_APPROVAL)
         case Stage.REVIEWING:
@@ -170,7 +170,7 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
             return Action.SHOW_HALT
 
 
-def _ended(s: Snapshot) -> Action | None:
+def _end_action(s: Snapshot) -> Action | None:
     if s.pull_request is not None and s.pull_request.merged:
         return Action.FINISH
     if not s.issue.open or s.issue.locked:
@@ -189,7 +189,7 @@ _ANSWERED: Mapping[str, Action] = {Phase.CONFIRMED: Action.KEEP_REFACTORING, Pha
 """The action for a person's answer on a refactoring, by the fence's phase."""
 
 
-def _implementing(s: Snapshot) -> Action:
+def _implementing_action(s: Snapshot) -> Action:
     match Phase(s.fence.phase or Phase.RED):
         case Phase.RED:
             return Action.WRITE_TESTS
@@ -211,14 +211,14 @@ def _implementing(s: Snapshot) -> Action:
             return Action.READ_CI if s.pull_request is None else Action.ADDRESS_REVIEW
 
 
-def _testing(s: Snapshot, now: datetime) -> Action:
+def _testing_action(s: Snapshot, now: datetime) -> Action:
     if s.pull_request is None:
         return Action.OPEN_PULL_REQUEST
     if s.fence.phase == Phase.ANSWER:
         return Action.ANSWER_REVIEW
     overdue = now - s.fence.at > timedelta(seconds=s.bounds.ci_seconds)
     if s.head is not Head.OURS:
-        return _moved(s, overdue)
+        return _moved_head_action(s, overdue)
     if s.out_of_step:
         return Action.SYNC
     return _NEXT[
@@ -253,7 +253,7 @@ def _round(s: Snapshot, now: datetime) -> round.Round:
     )
 
 
-def _moved(s: Snapshot, overdue: bool) -> Action:
+def _moved_head_action(s: Snapshot, overdue: bool) -> Action:
     """Return the action for a head that is not ours; GitHub shows a push late."""
     if s.head in {Head.AHEAD, Head.REWOUND}:
         return Action.ADOPT

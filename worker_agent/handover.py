@@ -190,7 +190,9 @@ class Handover:
         await self._unassign(held)
 
     async def _given_up(self, fence: Fence, error: Blocked) -> Status:
-        return comments.given_up(fence, error, _kept(fence), self._policy.names, await self._attempts.before(fence))
+        return comments.given_up(
+            fence, error, _kept_work(fence), self._policy.names, await self._attempts.before(fence)
+        )
 
     async def pass_on(self, held: Held, role: str) -> Ended:
         """Name the next step's role in the fence and release the item; an agent with that role continues from there."""
@@ -279,7 +281,7 @@ def _withdrawn(held: Held) -> Fence:
     return replace(held.fence, stage=Stage.WITHDRAWN)
 
 
-def _kept(fence: Fence) -> str:
+def _kept_work(fence: Fence) -> str:
     if fence.pr:
         return f"branch `{comments.branch(fence)}` and #{fence.pr}"
     if fence.work_head:

@@ -63,7 +63,7 @@ class Opening:
         Raises `PullRequestClosed`, and `NotAllowed` with advice for a person.
         """
         try:
-            opened = await self._opened(held, snapshot, body)
+            opened = await self._find_or_open(held, snapshot, body)
         except NothingToPull as refused:
             return await self._finish(held, snapshot, refused)
         except Refused as refused:
@@ -76,17 +76,19 @@ class Opening:
                 "`/retry` then opens this one, and nothing is paid again."
             )
             raise
-        issue = await self._handover.show_opened(held, snapshot.issue, opened, {*labels, *self._urgent(snapshot.issue)})
+        issue = await self._handover.show_opened(
+            held, snapshot.issue, opened, {*labels, *self._priority_labels(snapshot.issue)}
+        )
         await advance(held, FenceChange(pr=opened.number))
         await self._forge.status.show(held.fence.key.number, comments.waiting_for_ci(held.fence), held)
         return issue, opened
 
-    def _urgent(self, issue: Issue) -> set[str]:
+    def _priority_labels(self, issue: Issue) -> set[str]:
         """Return the priority labels of an issue: its review and its merge are as urgent as the issue."""
         known = {label.casefold() for label in self._policy.intake.priorities}
         return {label for label in issue.labels if label.casefold() in known}
 
-    async def _opened(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
+    async def _find_or_open(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
         """Return the pull request: adopted if it exists, opened if not."""
         where = comments.branch(held.fence)
         new = held.memory.take(_Built) == _Built(held.fence.work_head)

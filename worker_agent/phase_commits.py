@@ -142,7 +142,7 @@ class PhaseCommits:
         try:
             await vetted(self._publisher, fence, space, base, tree, policy)
         except PatchRefused as refused:
-            raise await self._kept_of(refused, fence, space, base, tree) from refused
+            raise await self._with_kept_patch(refused, fence, space, base, tree) from refused
 
     async def record(
         self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: FenceChange
@@ -155,7 +155,7 @@ class PhaseCommits:
         try:
             return await self._record(held, space, phased, specification, to)
         except (PatchRefused, PushRefused) as refused:
-            raise await self._kept_of(refused, held.fence, space, phased.note.base, phased.tree) from refused
+            raise await self._with_kept_patch(refused, held.fence, space, phased.note.base, phased.tree) from refused
 
     async def _record(
         self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: FenceChange
@@ -217,7 +217,7 @@ class PhaseCommits:
                 log.warning("patch_not_kept", outcome="failed", error=str(error))
         return None
 
-    async def _kept_of(
+    async def _with_kept_patch(
         self, refused: PatchRefused | PushRefused, fence: Fence, space: Workspace, base: str, tree: str
     ) -> PatchRefused | PushRefused:
         """Return the same refusal with the place of the kept patch."""

@@ -40,19 +40,19 @@ _END = "<!-- end of engine-proof -->"
 def title(template: str, issue: Issue, kind: SpecificationKind = SpecificationKind.FEATURE) -> str:
     """Return a title by `pr_title`; harmless also as a squash commit's subject, where `fixes #1` would close."""
     names = {"{title}": plain_title(issue.title), "{number}": str(issue.number), "{type}": TYPES[kind]}
-    room = TITLE_CHARS - len(_filled(template, {**names, "{title}": ""}))
-    made = _filled(template, {**names, "{title}": one_line(names["{title}"], max(room, 0))})
+    room = TITLE_CHARS - len(_fill_template(template, {**names, "{title}": ""}))
+    made = _fill_template(template, {**names, "{title}": one_line(names["{title}"], max(room, 0))})
     return neutralise(one_line(made, TITLE_CHARS))[:TITLE_LIMIT]
 
 
-def _filled(template: str, names: dict[str, str]) -> str:
+def _fill_template(template: str, names: dict[str, str]) -> str:
     """Replace each name once, so that no issue's title can name another."""
     before, name, after = min(
         (template.partition(name) for name in names if name in template),
         key=lambda parts: len(parts[0]),
         default=(template, "", ""),
     )
-    return f"{before}{names[name]}{_filled(after, names)}" if name else before
+    return f"{before}{names[name]}{_fill_template(after, names)}" if name else before
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def proof(change: ChangeSummary) -> str:
         "The issue lists no acceptance criteria; the whole issue was treated as one criterion."
         if change.implied_criteria
         else "",
-        _flagged(change.flagged) if change.flagged else "",
+        _flagged_files(change.flagged) if change.flagged else "",
         f"---\n\n{_commands(change)}",
         change.claim,
         _END,
@@ -129,7 +129,7 @@ def _how_to_try(change: ChangeSummary) -> str:
     return "\n".join(["```sh", *(line.replace("```", "'''") for line in lines), "```"])
 
 
-def _flagged(paths: Sequence[str]) -> str:
+def _flagged_files(paths: Sequence[str]) -> str:
     """Return the list of files that the specification names and that decide what is installed, built or run."""
     named = [f"- `{neutralise(one_line(path, 200)).replace('`', chr(39))}`" for path in paths[:20]]
     more = [f"- and {len(paths) - 20} more"] if len(paths) > 20 else []

@@ -103,7 +103,7 @@ class Repairs:
                 "fix_ci",
                 work,
                 log=Untrusted(said),
-                failures=Untrusted(_listed(problems)),
+                failures=Untrusted(_as_list(problems)),
                 diff=Untrusted(diff),
                 github=rule,
             )
@@ -125,7 +125,7 @@ class Repairs:
         findings = answers.findings(items, renewed=renewed)
 
         def prompt(problems: Sequence[str]) -> str:
-            text = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_listed(problems)}"
+            text = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_as_list(problems)}"
             return self._session.prompt(
                 "address_review", work, findings=Untrusted(text), conventions=work.conventions or "none"
             )
@@ -154,7 +154,7 @@ class Repairs:
             held.check()
             said = self._session.closing_text(held, tree)
             changed = {change.path for change in await work.space.changes(start, tree)}
-            problems = await self._weakened(work, start, tree, changed)
+            problems = await self._weakened_tests(work, start, tree, changed)
             if not changed and not wish.explains(said):
                 problems = (UNCHANGED,)
             if not problems:
@@ -187,12 +187,14 @@ class Repairs:
 
         async def wrong(made: str) -> Sequence[str]:
             changed = {change.path for change in await work.space.changes(start, made)}
-            weakened = await self._weakened(work, start, made, changed)
+            weakened = await self._weakened_tests(work, start, made, changed)
             return weakened or judge_kept(before, await self._session.test(work, made), may_change=may_change).details
 
         return await self._cleaning.cleaned(work, start, tree, wrong)
 
-    async def _weakened(self, work: WorkContext, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
+    async def _weakened_tests(
+        self, work: WorkContext, start: str, tree: str, changed: Collection[str]
+    ) -> tuple[str, ...]:
         """Return the problems of a change that are found without running a test: tests that became weaker."""
         before, after = await texts(work.space, start, changed), await texts(work.space, tree, changed)
         return weakened(before, after, work.specification.may_change)
@@ -205,7 +207,7 @@ def _red_before(turn: Attempt, red: Sequence[Failure], held: Held) -> NoteError:
     return NoteError(CI_RED, what, ci_logs.brief(red), timestamp=held.server_now().isoformat())
 
 
-def _listed(problems: Sequence[str]) -> str:
+def _as_list(problems: Sequence[str]) -> str:
     return "\n".join(f"- {problem}" for problem in problems) or "none so far"
 
 

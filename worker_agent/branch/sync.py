@@ -76,9 +76,9 @@ class Sync:
         meeting = await self._meet(held, issue, base_branch, tip)
         tree, problems = meeting.merged.tree, tuple(described(meeting.merged.conflicts))
         if not problems:
-            run, problems = await self._tested(meeting, tree)
+            run, problems = await self._test_merge(meeting, tree)
         if problems:
-            tree, run = await self._resolved(held, meeting, problems)
+            tree, run = await self._resolve_conflict(held, meeting, problems)
             had_conflict = self._policy.names.of(Flag.HAD_CONFLICT)
             await self._forge.labels.add(held.fence.pr, [had_conflict], held)  # first: none is pushed without it
         await self._record(held, meeting, tree, run)
@@ -93,14 +93,14 @@ class Sync:
         merged = await merge(work.space.git, ours, tip)
         return _Meeting(replace(work, base=tip), ours, base_branch, merged, own)
 
-    async def _tested(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
+    async def _test_merge(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
         """Return the run of a merged tree, and the tests that passed on either side and fail there."""
         ours = await self._session.test(m.work, m.ours, since=m.ours)
         base = await self._session.test_base(m.work, m.theirs)
         merged = await self._session.test(m.work, tree, since=m.merged.tree)
         return merged, newly_failing(ours, base, merged, m.own)
 
-    async def _resolved(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:
+    async def _resolve_conflict(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:
         """Let a coder try once to resolve the conflict; return the finished tree and its run."""
         space, fence = m.work.space, held.fence
         start = await space.commit(m.merged.tree, (m.ours, m.theirs), "Merge, unfinished", held.server_now())
@@ -114,23 +114,23 @@ class Sync:
         )
         tree = await self._session.edit(m.work, CoderCall.RESOLVE_CONFLICT, start, Attempt(round=fence.round), prompt)
         held.check()
-        run, left = await self._checked(m, tree)
+        run, left = await self._check_resolution(m, tree)
         if left:
             sides = (f"{m.base_branch} ({m.theirs[:12]})", f"{comments.branch(fence)} ({m.ours[:12]})")
             raise ConflictUnresolved(sides, problems, left)
         return tree, run
 
-    async def _checked(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
+    async def _check_resolution(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
         """Return the run of a resolution, and its problems."""
-        refused = await self._refused(m, tree)
+        refused = await self._resolution_problems(m, tree)
         if refused:
             return TestRun(finished=False), refused
         try:
-            return await self._tested(m, tree)
+            return await self._test_merge(m, tree)
         except PatchRefused as refusal:
             return TestRun(finished=False), (str(refusal),)
 
-    async def _refused(self, m: _Meeting, tree: str) -> tuple[str, ...]:
+    async def _resolution_problems(self, m: _Meeting, tree: str) -> tuple[str, ...]:
         """Return the problems of a resolution that are found before it is run; the patch policy judges the rest."""
         wanted = m.work.specification
         colliding = {conflict.path for conflict in m.merged.conflicts}

@@ -37,7 +37,7 @@ class CiReactions:
         jobs = [finding.failure.check for finding in (seen.ci.diagnosis.findings if seen.ci.diagnosis else ())]
         mark = Rerun.of(jobs)
         await advance(held, FenceChange(phase=str(mark), more=reruns.noted(held.fence)))
-        refusals = await self._asked(held, jobs)
+        refusals = await self._request_reruns(held, jobs)
         partly = any(job.run_id not in refusals for job in jobs if job.run_id is not None)
         if refusals:
             only = frozenset(refusals) if partly else frozenset[int]()
@@ -47,7 +47,7 @@ class CiReactions:
         await self._status.show(held.fence.key.number, told, held)
         return Rest("ci")
 
-    async def _asked(self, held: Held, jobs: Sequence[Check]) -> dict[int, str]:
+    async def _request_reruns(self, held: Held, jobs: Sequence[Check]) -> dict[int, str]:
         """Request a rerun of every workflow run with failed jobs; return the reason for each that was refused."""
         runs = sorted({job.run_id for job in jobs if job.run_id is not None})
         refusals: dict[int, str] = {}

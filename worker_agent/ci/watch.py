@@ -90,20 +90,20 @@ class Watch:
         key = fence.work_head, fence.phase
         checks, known = self._known.get(key, ((), None))
         if known is None or checks != reading.checks or known.diagnosis is None:
-            known = await self._diagnosed(fence, reading)
+            known = await self._diagnose(fence, reading)
             self._known = {key: (reading.checks, known)}
         return known
 
-    async def _diagnosed(self, fence: Fence, reading: CiObservation) -> CiObservation:
+    async def _diagnose(self, fence: Fence, reading: CiObservation) -> CiObservation:
         red = failed(reading.checks)
         once = reruns.are_left(fence) and any(check.run_id for check in red)
         base = await self.base()
         touched = _CHANGED.findall(await self._source.diff(fence.base, fence.work_head)) if fence.base else ()
-        said = await self._said(red, base)
+        said = await self._read_outputs(red, base)
         diagnosis = triage(said, base, touched=frozenset(touched), again=not once)
         return replace(reading, diagnosis=diagnosis, rerunnable=once)
 
-    async def _said(self, red: tuple[Check, ...], base: tuple[Check, ...]) -> tuple[Failure, ...]:
+    async def _read_outputs(self, red: tuple[Check, ...], base: tuple[Check, ...]) -> tuple[Failure, ...]:
         """Return the output of each failed check; no log is read of a check that the base fails as well."""
         known = {check.name for check in failed(base)}
         there, ours = ([c for c in red if (c.name in known) is wanted] for wanted in (True, False))

@@ -61,11 +61,11 @@ def _item_text(number: int, item: Item) -> str:
     for place, said in enumerate(item.remarks):
         if place:
             lines.append(f"   {'You answered' if said.ours else f'{said.author.login} replied'}:")
-        lines.append(indent(_cleaned(said), "   "))
+        lines.append(indent(_clean_text(said), "   "))
     return "\n".join(lines)
 
 
-def _cleaned(remark: Remark) -> str:
+def _clean_text(remark: Remark) -> str:
     text = clean(remark.text).strip()
     return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]} […]"
 
@@ -119,13 +119,13 @@ def spoken(replies: Sequence[RemarkAnswer]) -> tuple[RemarkAnswer, ...]:
 
 def reply(number: int, answer: RemarkAnswer, commit: str, keys: Keyring) -> str:
     """Return the answer in an inline thread of pull request `number`."""
-    return _signed(number, answer.of, _sentence(answer, commit), keys)
+    return _sign(number, answer.of, _sentence(answer, commit), keys)
 
 
 def conversation(number: int, replies: Sequence[RemarkAnswer], commit: str, keys: Keyring) -> str:
     """Return one comment that answers the texts of reviews and the comments of the conversation."""
     parts = ((f"> {neutralise(one.about)}\n\n" if one.about else "") + _sentence(one, commit) for one in replies)
-    return _signed(number, [name for one in replies for name in one.of], "\n\n".join(parts), keys)
+    return _sign(number, [name for one in replies for name in one.of], "\n\n".join(parts), keys)
 
 
 def _sentence(answer: RemarkAnswer, commit: str) -> str:
@@ -135,7 +135,7 @@ def _sentence(answer: RemarkAnswer, commit: str) -> str:
     return f"Not changed: {said}" if said else "Not changed."
 
 
-def _signed(number: int, names: Iterable[str], text: str, keys: Keyring) -> str:
+def _sign(number: int, names: Iterable[str], text: str, keys: Keyring) -> str:
     return keys.sign(PURPOSE, number, f"{comment_signatures.render(MARK, {'of': ','.join(names)})}\n{text}")
 
 

@@ -59,9 +59,9 @@ class Rounds:
         Returns the texts that are ignored. Raises `Transient` if an answer may not have arrived.
         """
         number, commit = held.fence.pr, held.fence.work_head
-        given = await self._noted(held)
+        given = await self._planned_answers(held)
         seen = await self._feedback.read(number, [name for one in given for name in one.of])
-        await self._post(held, _missing(answers.spoken(given), seen), seen)
+        await self._post(held, _missing_answers(answers.spoken(given), seen), seen)
         late = len(seen.items)
         again = late > 0 and held.fence.round < self._most
         log.info("feedback_answered", outcome="completed", commit=commit, answers=len(given), late=late)
@@ -77,7 +77,7 @@ class Rounds:
             await advance(held, FenceChange(phase=Phase.CI))
         return status_text.Ignored(seen.ignored)
 
-    async def _noted(self, held: Held) -> tuple[RemarkAnswer, ...]:
+    async def _planned_answers(self, held: Held) -> tuple[RemarkAnswer, ...]:
         space = await self._phase_commits.open(held.fence)
         note = (await self._phase_commits.notes(space, held.fence)).get(held.fence.work_head)
         return () if note is None else note.answers
@@ -100,7 +100,7 @@ class Rounds:
                 await self._forge.comments.post(number, text, held)
 
 
-def _missing(replies: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> list[RemarkAnswer]:
+def _missing_answers(replies: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> list[RemarkAnswer]:
     """Return the answers still to post: no posted ones, and none about texts that were all deleted."""
     return [
         one

@@ -26,10 +26,12 @@ def answered(fence: Fence, replies: Sequence[RemarkAnswer], late: int, *, again:
     done = sum(one.done for one in replies)
     said = f"Round {fence.round} on #{fence.pr}: {_count(len(replies), 'remark')} answered, {done} with a change."
     if again:
-        return _waiting(fence, f"{said} {_count(late, 'remark')} came meanwhile: the next round begins.", "feedback")
+        return _waiting_status(
+            fence, f"{said} {_count(late, 'remark')} came meanwhile: the next round begins.", "feedback"
+        )
     if late:
         said = f"{said} {_count(late, 'remark')} came meanwhile: ask for another round, or decide."
-    return _waiting(fence, f"{said} Waiting for CI.", "ci")
+    return _waiting_status(fence, f"{said} Waiting for CI.", "ci")
 
 
 def with_ignored(status: Status, ignored: Sequence[tuple[str, str]]) -> Status:
@@ -42,7 +44,7 @@ def with_ignored(status: Status, ignored: Sequence[tuple[str, str]]) -> Status:
     return replace(status, rows=(*status.rows, ("Ignored remarks", told)), data={**status.data, "ignored": listed})
 
 
-def _waiting(fence: Fence, sentence: str, why: str) -> Status:
+def _waiting_status(fence: Fence, sentence: str, why: str) -> Status:
     opened = comments.waiting_for_ci(fence)
     return replace(opened, sentence=sentence, data={**opened.data, "waiting": {"why": why}})
 

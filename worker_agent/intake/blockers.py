@@ -45,7 +45,7 @@ class Blockers:
         """
         self._waiting.pop(issue.number, None)
         for wait in await self.of(issue):
-            if not wait.written or await self._opened(wait.on, issue.created_at) is not None:
+            if not wait.written or await self._read_open(wait.on, issue.created_at) is not None:
                 self._waiting[issue.number] = wait
                 return wait
         return None
@@ -63,7 +63,7 @@ class Blockers:
 
     async def open(self, wait: Wait) -> Issue | None:
         """Return the blocker, if it is an open issue of this repository. Raises `Transient`."""
-        return None if wait.repository else await self._opened(wait.on)
+        return None if wait.repository else await self._read_open(wait.on)
 
     async def look(self, known: Mapping[int, Issue]) -> None:
         """Look whether watched blockers were closed: they carry any labels or none, so no list tells.
@@ -90,14 +90,14 @@ class Blockers:
 
     async def _still(self, number: int, wait: Wait) -> bool:
         if wait.written:
-            return await self._opened(wait.on) is not None
+            return await self._read_open(wait.on) is not None
         try:
             there = await self._issues.blocked_by(number)
         except Gone:
             return False
         return any((one.number, one.repository, one.open) == (wait.on, wait.repository, True) for one in there)
 
-    async def _opened(self, number: int, named_at: datetime | None = None) -> Issue | None:
+    async def _read_open(self, number: int, named_at: datetime | None = None) -> Issue | None:
         try:
             found = await (self._issues.named(number, named_at) if named_at else self._issues.issue(number))
         except Gone:

@@ -34,14 +34,14 @@ class Candidates:
         """
         lost = tuple(orphans)
         if self._before[0] is not known or self._before[1] != lost:
-            self._before = known, lost, self._found(known, lost)
+            self._before = known, lost, self._find(known, lost)
         return tuple(self._with_blockers(one) for one in self._before[2])
 
     def _with_blockers(self, candidate: Candidate) -> Candidate:
         times = self._times_freed(candidate.number)
         return replace(candidate, version=f"{candidate.version} freed {times}") if times else candidate
 
-    def _found(self, known: Mapping[int, Issue], orphans: Iterable[Issue]) -> tuple[Candidate, ...]:
+    def _find(self, known: Mapping[int, Issue], orphans: Iterable[Issue]) -> tuple[Candidate, ...]:
         found: dict[int, Candidate] = {}
         named = ((_number(item), item) for item in known.values() if self._begins(item))
         begun = [(number, item) for number, item in named if number is not None]

@@ -63,7 +63,7 @@ class CeilingCheck:
         self._fences = fences
         self._of_account = of_account
         if of_account is not None:
-            of_account.work.join(of_account.repository, self._own)
+            of_account.work.join(of_account.repository, self._count_own)
 
     async def skip(self, number: int) -> Skip | None:
         """Return the reason why issue `number` may not begin now; None if it may. Raises `Transient`."""
@@ -77,19 +77,21 @@ class CeilingCheck:
         if (limit := self._of_account) is None:
             return ""
         working = await limit.work.items_in_work(
-            limit.repository, await self._working(others, limit.account), limit.most
+            limit.repository, await self._count_working(others, limit.account), limit.most
         )
         if working < limit.most:
             return ""
         return f"this account has {working} issues in work, as many as `in_work_per_account` allows"
 
-    async def _own(self) -> int:
-        return 0 if self._of_account is None else await self._working(await self._read(), self._of_account.account)
+    async def _count_own(self) -> int:
+        if self._of_account is None:
+            return 0
+        return await self._count_working(await self._read(), self._of_account.account)
 
     async def _read(self) -> tuple[Fence, ...]:
         return tuple(read_fences(Role.WORKER, await self._fences.read_all(_PREFIX)))
 
-    async def _working(self, fences: Iterable[Fence], account: int) -> int:
+    async def _count_working(self, fences: Iterable[Fence], account: int) -> int:
         """Return how many of these are in work under `account`: a fence names the agent, its commit the account."""
         agents = {one.agent for one in await self._fences.traces() if one.account == account}
         return sum(fence.stage in WORKING and fence.agent in agents for fence in fences)

@@ -81,7 +81,7 @@ class Eligibility:
         issue = await self._forge.issues.issue(candidate.number)
         self._read_cache.keep(candidate.number, issue)
         barred = excluded(issue.labels, self._policy.intake.exclude)  # the list may be older than this reading
-        if left := barred or self._assigned(issue, fence):
+        if left := barred or self._assignee_reason(issue, fence):
             return left
         pull_request = await self._pull_request(candidate, fence)
         if fence is not None and fence.round and pull_request is not None and self._is_paused(pull_request):
@@ -106,7 +106,7 @@ class Eligibility:
         wish = await self._requests.refined(wish, issue, pull_request, fence)
         refusal = await self._refusal(why, issue, fence, wish)
         if blocker is None or refusal:
-            return refusal or await self._behind(issue, wish) or wish
+            return refusal or await self._wait_for_files(issue, wish) or wish
         told = dependency_cycles.cycle_status(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by {blocker}, which depends on it"
@@ -114,7 +114,7 @@ class Eligibility:
     def _is_paused(self, pull_request: PullRequest) -> bool:
         return pull_request.open and Flag.PAUSED in self._policy.names.read(pull_request.labels).flags
 
-    async def _behind(self, issue: Issue, wish: Intent) -> str:
+    async def _wait_for_files(self, issue: Issue, wish: Intent) -> str:
         """Return why new work on an issue waits for another issue; posted once, as the text does not show it."""
         found = self._same_files.first(issue) if wish.phase == Phase.RED else None
         if found is None:
@@ -126,7 +126,7 @@ class Eligibility:
             )
         return f"#{sharing.on} names the same files"
 
-    def _assigned(self, issue: Issue, fence: Fence | None) -> str:
+    def _assignee_reason(self, issue: Issue, fence: Fence | None) -> str:
         """Return why an issue is left to its assignee. Work that has begun goes on: a person stops it by its label."""
         intake = self._policy.intake
         if intake.take_assigned or (fence is not None and fence.stage not in TERMINAL):

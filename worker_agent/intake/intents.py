@@ -50,7 +50,7 @@ def intent(
     if pull_request is not None and pull_request.open:
         return _fix_round(issue, pull_request, fence, policy)
     if Stage.READY in labels.stages and (fence is None or fence.stage not in WORKING):
-        text = _approved(issue, fence, keys)
+        text = _approved_text(issue, fence, keys)
         if fence is not None and fence.stage is Stage.READY:  # a command leads on from where it stopped
             bound = "" if fence.body_sha256 else text  # the command was bound to the text that stood there
             built = fence.phase not in _BUILDS  # and could not be shown: no remark is there to be answered
@@ -63,7 +63,7 @@ def intent(
     if fence is not None and _is_mislabelled(fence, labels.stages):
         return Intent(fence.stage, fence.phase)
     if labels.stages & WORKING and fence is None:
-        return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, body_sha256=_approved(issue, fence, keys))
+        return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, body_sha256=_approved_text(issue, fence, keys))
     return "no stage of the worker"
 
 
@@ -82,7 +82,7 @@ def _is_left(pull_request: PullRequest | None, fence: Fence, policy: Policy) -> 
     return not pull_request.merged or pull_request.base_branch != policy.default_branch
 
 
-def _approved(issue: Issue, fence: Fence | None, keys: Keyring) -> str:
+def _approved_text(issue: Issue, fence: Fence | None, keys: Keyring) -> str:
     """Return the hash of the text that a fresh start is bound to.
 
     A plan's text that was edited before its first start is asked about once. If there is a fence, there was a start

@@ -30,7 +30,7 @@ class Sharing:
 
 def find_sharing(number: int, files: Collection[str], others: Iterable[Issue], names: Labels) -> Sharing | None:
     """Return the oldest begun issue among `others` that names one of `files`; None if there is none."""
-    sharing = (Sharing(one.number, _shared(one, files)) for one in others if _is_begun(one, names))
+    sharing = (Sharing(one.number, _shared_files(one, files)) for one in others if _is_begun(one, names))
     found = (one for one in sharing if one.files and one.on != number)
     return min(found, key=lambda one: one.on, default=None)
 
@@ -70,7 +70,7 @@ class SameFiles:
         self._beginning &= known.keys()
         for number, sharing in tuple(self._waiting.items()):
             other = known.get(sharing.on)
-            if other is None or not (self._stands(other) and _shared(other, sharing.files)):
+            if other is None or not (self._stands(other) and _shared_files(other, sharing.files)):
                 del self._waiting[number]
                 self._freed[number] = self._freed.get(number, 0) + 1
 
@@ -92,7 +92,7 @@ class SameFiles:
 
     def _next(self, ahead: Iterable[Issue], files: Collection[str]) -> Sharing | None:
         ordered = sorted(ahead, key=lambda one: urgency(one, self._priorities))
-        sharing = (Sharing(one.number, _shared(one, files)) for one in ordered)
+        sharing = (Sharing(one.number, _shared_files(one, files)) for one in ordered)
         return next((one for one in sharing if one.files), None)
 
 
@@ -113,5 +113,5 @@ def _is_begun(one: Issue, names: Labels) -> bool:
     return one.open and not one.is_pull_request and not labels.story and bool(labels.stages & BEGUN)
 
 
-def _shared(one: Issue, files: Collection[str]) -> tuple[str, ...]:
+def _shared_files(one: Issue, files: Collection[str]) -> tuple[str, ...]:
     return tuple(path for path in one.files if path in files)

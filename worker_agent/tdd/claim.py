@@ -28,7 +28,7 @@ MORE = "... and "
 
 def write(claim: Claim, keys: Keyring) -> str:
     """Return the line; at most `LIMIT` characters, however long the tests' names are."""
-    claim = replace(claim, proof=None if claim.proof is None else _bounded(claim.proof), v=VERSION)
+    claim = replace(claim, proof=None if claim.proof is None else _bound_lists(claim.proof), v=VERSION)
     left = LIMIT - len(_line(_content(claim, {}), keys))
     kept: dict[TestId, str] = {}
     for test, red in claim.tests.items():
@@ -39,17 +39,17 @@ def write(claim: Claim, keys: Keyring) -> str:
     return _line(_content(claim, kept), keys)
 
 
-def _bounded(proof: ClaimedProof) -> ClaimedProof:
+def _bound_lists(proof: ClaimedProof) -> ClaimedProof:
     return replace(
         proof,
-        changed_tests=_fitting(proof.changed_tests),
-        removed_tests=_fitting(proof.removed_tests),
-        pinned=_fitting(proof.pinned),
-        doubts=_fitting(proof.doubts),
+        changed_tests=_fit(proof.changed_tests),
+        removed_tests=_fit(proof.removed_tests),
+        pinned=_fit(proof.pinned),
+        doubts=_fit(proof.doubts),
     )
 
 
-def _fitting(entries: Sequence[str]) -> tuple[str, ...]:
+def _fit(entries: Sequence[str]) -> tuple[str, ...]:
     """Return the first entries, as many as fit, and an entry that counts the others."""
     left = LIST_CHARS
     for count, entry in enumerate(entries):

@@ -114,9 +114,9 @@ def markdown(evidence: Evidence) -> str:
     parts = [
         [_headline(evidence)],
         _table(evidence) if evidence.proofs else [],
-        [*_unmapped(evidence), *(attention(evidence.tried) if evidence.tried else ())],
+        [*_unmapped_lines(evidence), *(attention(evidence.tried) if evidence.tried else ())],
         changed_expectations(evidence.tried) if evidence.tried else [],
-        _folded(evidence),
+        _folded_lines(evidence),
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
@@ -168,7 +168,7 @@ def _no_test(id: str, evidence: Evidence) -> str:
     return "no test: none proved it" if id in evidence.set_aside else "no test names it"
 
 
-def _unmapped(evidence: Evidence) -> Iterator[str]:
+def _unmapped_lines(evidence: Evidence) -> Iterator[str]:
     if any(proof.criterion for proof in evidence.proofs):
         return
     if evidence.set_aside:
@@ -177,7 +177,7 @@ def _unmapped(evidence: Evidence) -> Iterator[str]:
         yield "- Tests are not mapped to individual criteria."
 
 
-def _folded(evidence: Evidence) -> list[str]:
+def _folded_lines(evidence: Evidence) -> list[str]:
     """Return the collapsed lines about how the proof was made, for a closer look."""
     cost = "cost unknown" if evidence.cost_usd is None else f"${evidence.cost_usd:.2f}"
     tries = f"{evidence.attempts} attempt{'s' * (evidence.attempts != 1)}"
@@ -189,10 +189,10 @@ def _folded(evidence: Evidence) -> list[str]:
     if evidence.scanned:
         lines.append("- No secrets found in the added lines")
     lines += [f"- Then {commit[:SHA]}: {mixed(said)}" for commit, said in evidence.later[-LATER:]]
-    return [*lines, *_refused(evidence.refused), "", "</details>"]
+    return [*lines, *_refused_lines(evidence.refused), "", "</details>"]
 
 
-def _refused(refused: Sequence[str]) -> list[str]:
+def _refused_lines(refused: Sequence[str]) -> list[str]:
     """Return the rejected attempts as code, because tests and models wrote the text."""
     if not refused:
         return []

@@ -39,17 +39,17 @@ class RenewedEvidence:
         """
         base = await _base(self._session, work)
         if (proven := await self._still_proven(work, base, tree)) is not None:
-            return self._with(note, base, proven, (await self._session.test(work, tree)).code)
+            return self._with_evidence(note, base, proven, (await self._session.test(work, tree)).code)
         work = replace(work, base=base, criterion=None, topic="")
         await work.space.bring(base)
         try:
             baseline = await self._verification.baseline(work)
         except CycleAborted:
             return note
-        found = replace(await self._judged(work, baseline, tree, note), baseline=counted(baseline))
-        return self._with(note, base, found, found.exit_code)
+        found = replace(await self._judge(work, baseline, tree, note), baseline=counted(baseline))
+        return self._with_evidence(note, base, found, found.exit_code)
 
-    def _with(self, note: Note, base: str, found: Note, exit_code: int | None) -> Note:
+    def _with_evidence(self, note: Note, base: str, found: Note, exit_code: int | None) -> Note:
         runs = self._session.take_suite_runs(note.issue)
         return replace(
             note,
@@ -79,7 +79,7 @@ class RenewedEvidence:
         passed = (await self._session.test(work, tree)).passed
         return last if same and passed >= set(last.new_tests) else None
 
-    async def _judged(self, work: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:
+    async def _judge(self, work: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:
         if work.specification.kind is not SpecificationKind.FEATURE:
             kept = await self._verification.unchanged(work, baseline, tree)
             proof = kept.proof if kept.verdict.ok else _lost(kept.proof, kept.verdict.details)

@@ -86,11 +86,11 @@ class Repeat:
         announced = tuple(path for path in (*ask.specification.files, *change.new) if layout.is_code(path))
         bench = self._bench.based(partial(self._space.export, ask.base))
         execution = Execution(bench, suites, self._space, announced)
-        subject = ProofSubject.of(change, self._counted(execution.run), ask.rules, ask.specification)
-        seen = await self._judged(subject)
+        subject = ProofSubject.of(change, self._count_runs(execution.run), ask.rules, ask.specification)
+        seen = await self._judge(subject)
         return replace(seen, proof=replace(seen.proof, suite_runs=self._whole))
 
-    def _counted(self, run: Run) -> Run:
+    def _count_runs(self, run: Run) -> Run:
         """Return `run`, with runs of a whole suite counted."""
 
         async def counted(tree: str, over: Overlay, chosen: Selection | None, deadline: float | None) -> TestRun:
@@ -99,7 +99,7 @@ class Repeat:
 
         return counted
 
-    async def _judged(self, subject: ProofSubject) -> Repeated:
+    async def _judge(self, subject: ProofSubject) -> Repeated:
         bases = await self._bases(subject)
         first, sound = bases[0], judge_baseline(bases[0])
         if not sound.ok:

@@ -67,7 +67,7 @@ class Report:
             damages=seen.proof.damages,
             noticed=seen.proof.noticed,
             unnoticed=seen.proof.unnoticed,
-            changed_tests=tuple(_changed(one) for one in seen.proof.changed_tests),
+            changed_tests=tuple(_changed_line(one) for one in seen.proof.changed_tests),
             removed_tests=seen.proof.removed_tests,
             pinned=seen.proof.pinned,
             unstable=seen.proof.unstable,
@@ -76,7 +76,7 @@ class Report:
         )
 
 
-def _changed(one: ChangedTest) -> str:
+def _changed_line(one: ChangedTest) -> str:
     """Return the line for a changed test, which names the test once."""
     return one.what if one.what.startswith(f"{one.test}: ") else f"{one.test}: {one.what}"
 

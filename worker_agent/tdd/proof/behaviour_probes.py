@@ -70,7 +70,7 @@ def new_functions(change: FileChange) -> frozenset[str]:
 async def told_apart(probe: Probe) -> tuple[str, ...]:
     """Return a sentence for each new function that no test tells from a simpler one: its inputs do not discriminate."""
     asked: list[str] = []
-    for change, function in list(_tested(probe))[:FUNCTIONS]:
+    for change, function in list(_tested_functions(probe))[:FUNCTIONS]:
         for one in simpler(change, function):
             if probe.is_over():
                 return tuple(asked)
@@ -80,7 +80,7 @@ async def told_apart(probe: Probe) -> tuple[str, ...]:
     return tuple(asked)
 
 
-def _tested(probe: Probe) -> Iterator[tuple[FileChange, Function]]:
+def _tested_functions(probe: Probe) -> Iterator[tuple[FileChange, Function]]:
     """Yield the new functions in which a damage was noticed; the others raise doubts already."""
     noticed = {(damage.path, damage.function) for damage in probe.found.noticed}
     for change in probe.changes():

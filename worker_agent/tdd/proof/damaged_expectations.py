@@ -35,7 +35,9 @@ async def unmoved(
     for number, damage in enumerate(damages, 1):
         purpose = RunPurpose(PurposeKind.EXPECTATIONS, number, len(damages))
         run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds, purpose)
-        found |= {unit: str(damage.kind) for unit in _green(subject, run, damage, proven.keys()) if unit not in found}
+        found |= {
+            unit: str(damage.kind) for unit in _green_tests(subject, run, damage, proven.keys()) if unit not in found
+        }
     return found, frozenset(f"{path}::{name}" for path, name in untouched(damages, wanted))
 
 
@@ -49,7 +51,7 @@ async def tolerant(subject: ProofSubject, proven: Mapping[str, tuple[TestId, ...
     tests = {test for cases in proven.values() for test in cases}
     purpose = RunPurpose(PurposeKind.EXPECTATIONS)
     run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds, purpose)
-    return frozenset(_green(subject, run, damage, proven.keys()))
+    return frozenset(_green_tests(subject, run, damage, proven.keys()))
 
 
 def of_failures(subject: ProofSubject, proven: Collection[str]) -> frozenset[str]:
@@ -80,7 +82,7 @@ def by_file(units: Collection[str]) -> dict[str, set[str]]:
     return wanted
 
 
-def _green(subject: ProofSubject, run: TestRun, damage: ExpectationDamage, units: Collection[str]) -> set[str]:
+def _green_tests(subject: ProofSubject, run: TestRun, damage: ExpectationDamage, units: Collection[str]) -> set[str]:
     """Return the damaged tests all of whose cases still pass."""
     touched = {f"{path}::{name}" for path, name in damage.touched} & set(units)
     passed: set[str] = set()

@@ -87,8 +87,8 @@ async def red(subject: ProofSubject, baseline: TestRun, tests_tree: str, *, has_
         return Red(TestRun(), RedVerdict(ErrorType.REGRESSION, listed(old.refusals)), files, old)
     present = frozenset(path for path in files if path in change.new or path not in change.changed)
     if subject.rules.local_suite == "changed":
-        baseline = await _concerned(subject, present)
-    laid = Overlay(dict(subject.pinned), _controlled(subject, present))
+        baseline = await _run_concerned(subject, present)
+    laid = Overlay(dict(subject.pinned), _controlled_files(subject, present))
     run = _with_new_modules(change, await subject.run(tests_tree, laid, Selection(present), None))
     if has_code and endless_tests.ended_from_outside(run):
         run = await endless_tests.apart(subject, tests_tree, laid, present, old.comparison, baseline) or run
@@ -97,7 +97,7 @@ async def red(subject: ProofSubject, baseline: TestRun, tests_tree: str, *, has_
     return Red(run, verdict, present, old, baseline)
 
 
-def _controlled(subject: ProofSubject, files: Collection[str]) -> tuple[str, ...]:
+def _controlled_files(subject: ProofSubject, files: Collection[str]) -> tuple[str, ...]:
     """Return the files among which control tests are put: those with tests, or all if no source shows any."""
     new = sorted(path for path in files if path in subject.change.new)
     return tuple(path for path in new if subject.index.holds_tests(path)) or tuple(new)
@@ -121,7 +121,7 @@ def _with_new_modules(change: Change, run: TestRun) -> TestRun:
     return replace(run, broken_files={**missing, **run.broken_files})
 
 
-async def _concerned(subject: ProofSubject, files: Collection[str]) -> TestRun:
+async def _run_concerned(subject: ProofSubject, files: Collection[str]) -> TestRun:
     """Run the base's own versions of the test files that a change concerns, if CI runs the whole suite."""
     known = frozenset(path for path in files if path in subject.change.old or path not in subject.change.changed)
     return await subject.run(subject.change.base, NOTHING_OVER, Selection(known), None) if known else TestRun()
@@ -132,11 +132,11 @@ async def green(subject: ProofSubject, baseline: TestRun, before: Red) -> Green:
     if subject.rules.local_suite == "changed":
         baseline = before.baseline
     change = subject.change
-    controlled = _controlled(subject, before.files)
+    controlled = _controlled_files(subject, before.files)
     chosen = Selection(before.files) if subject.rules.local_suite == "changed" else None
     run = await subject.run(change.head, Overlay(dict(subject.pinned), controlled), chosen, None)
-    old = await old_tests.on_head(subject, before.old, before.run, run)
-    verdict, unstable = await _judged(subject, baseline, before, run, old)
+    old = await old_tests.on_head(subject, before.old, before.run)
+    verdict, unstable = await _judge_head(subject, baseline, before, run, old)
     note = ProofNote(
         changed_tests=old.changed,
         removed_tests=listed(old.removed),
@@ -152,10 +152,10 @@ async def green(subject: ProofSubject, baseline: TestRun, before: Red) -> Green:
         verdict = replace(verdict, error=ErrorType.REGRESSION, details=listed(refused))
     if verdict.error is not None:
         return Green(run, verdict, note, of_tests)
-    return await _damaged(subject, baseline, before, Green(run, verdict, note))
+    return await _prove_head(subject, baseline, before, Green(run, verdict, note))
 
 
-async def _judged(
+async def _judge_head(
     subject: ProofSubject, baseline: TestRun, before: Red, run: TestRun, old: OldTests
 ) -> tuple[GreenVerdict, tuple[TestId, ...]]:
     """Return the verdict on the head's run; failing tests are run again, alone, before they count."""
@@ -185,14 +185,14 @@ async def _judged(
     return (judge(flipped), flipped) if flipped else (judged, ())
 
 
-async def _damaged(subject: ProofSubject, baseline: TestRun, before: Red, so_far: Green) -> Green:
+async def _prove_head(subject: ProofSubject, baseline: TestRun, before: Red, so_far: Green) -> Green:
     """Run the head again and again: elsewhere, with other expectations, with damaged code."""
 
     verdict = so_far.verdict
     proven = subject.index.grouped(so_far.run, verdict.proven)
     hollow = await to_thread.run_sync(_without_running, subject)
     if hollow:
-        return _refused(so_far, ErrorType.IMPLEMENTATION_FAILED, hollow)
+        return _refuse(so_far, ErrorType.IMPLEMENTATION_FAILED, hollow)
     whole = max(baseline.seconds, so_far.run.seconds)
     alone = await stability.elsewhere(subject, verdict.proven, whole)
     flipping = await stability.dependent(subject, verdict.proven, alone, whole)
@@ -201,20 +201,20 @@ async def _damaged(subject: ProofSubject, baseline: TestRun, before: Red, so_far
             f"{test}: its result depends on {what}; a test must end the same in every run"
             for test, what in flipping.items()
         ]
-        return _refused(so_far, ErrorType.IMPLEMENTATION_FAILED, sentences)
+        return _refuse(so_far, ErrorType.IMPLEMENTATION_FAILED, sentences)
     slow = endless_tests.undecided(baseline, before.run, alone)
     if slow:
-        return _weak(so_far, slow)
+        return _refuse_tests(so_far, slow)
     still_green, without = await damaged_expectations.unmoved(subject, proven, alone)
     if still_green:
-        return _weak(so_far, [_expects_nothing(test, kind) for test, kind in still_green.items()])
+        return _refuse_tests(so_far, [_expects_nothing(test, kind) for test, kind in still_green.items()])
     budget = TimeBudget(baseline.seconds + before.run.seconds + so_far.run.seconds)
     found = await damage_detection.noticing(subject, proven, alone, budget)
     silent = sorted(without & proven.keys()) if not (found.noticed or found.unnoticed) else ()
     if silent:
-        return _weak(so_far, [SILENT.format(test) for test in silent])
+        return _refuse_tests(so_far, [SILENT.format(test) for test in silent])
     new = _Alone(proven, alone, proven.keys() - without)
-    concluded = await _concluded(subject, before, so_far, new, found)
+    concluded = await _conclude(subject, before, so_far, new, found)
     if concluded.verdict.error is not None:
         return concluded
     return await _with_doubts(subject, before, concluded, new, found, budget)
@@ -262,7 +262,7 @@ def _without_running(subject: ProofSubject) -> list[str]:
     return [*empty, *test_awareness.aware(base, head, tests), *answers.answer_tables(base, head, tests)]
 
 
-async def _concluded(
+async def _conclude(
     subject: ProofSubject,
     before: Red,
     so_far: Green,
@@ -298,11 +298,11 @@ async def _concluded(
     blind = tuple(unit for unit in blind if unit not in asked)
     told = replace(told, proof=replace(told.proof, doubts=tuple(asked.values())))
     if blind and (found.noticed or found.unnoticed):
-        return _weak(told, [_notices_nothing(test, found) for test in blind])
+        return _refuse_tests(told, [_notices_nothing(test, found) for test in blind])
     files = () if found.cut_short else await damage_detection.unnoticed_files(subject, before.files, so_far.run, found)
     alien = [path for path in files if path not in subject.specification.files]
     if alien:
-        return _weak(told, [_untested(path) for path in alien])
+        return _refuse_tests(told, [_untested_sentence(path) for path in alien])
     return told
 
 
@@ -323,16 +323,16 @@ def _notices_nothing(test: str, found: damage_detection.Noticed) -> str:
     )
 
 
-def _untested(path: str) -> str:
+def _untested_sentence(path: str) -> str:
     return (
         f"{path}: no test fails without the change there, nor when every function that changed in it raises. "
         f"Test that behaviour, leave the file as it was, or list `{path}` under Files in the specification."
     )
 
 
-def _refused(so_far: Green, error: ErrorType, sentences: Collection[str]) -> Green:
+def _refuse(so_far: Green, error: ErrorType, sentences: Collection[str]) -> Green:
     return replace(so_far, verdict=replace(so_far.verdict, error=error, details=listed(sentences)))
 
 
-def _weak(so_far: Green, sentences: Collection[str]) -> Green:
-    return replace(_refused(so_far, ErrorType.TEST_UNEXPECTED_PASS, sentences), weak=tuple(sentences))
+def _refuse_tests(so_far: Green, sentences: Collection[str]) -> Green:
+    return replace(_refuse(so_far, ErrorType.TEST_UNEXPECTED_PASS, sentences), weak=tuple(sentences))

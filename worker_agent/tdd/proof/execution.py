@@ -76,7 +76,7 @@ class Execution:
         """Run the tests of this commit or tree. Raises what `TestBench.run` raises."""
         runs = []
         for suite in self.suites:
-            chosen = _within(suite, selection)
+            chosen = _part_of_suite(suite, selection)
             if chosen is None or chosen.files:
                 runs.append(await self._suite(suite, tree, over, chosen, deadline_seconds))
         return merged(runs)
@@ -87,14 +87,14 @@ class Execution:
         root = await self.space.checkout(tree, "moved" if over.moved else "evidence")
         controls = await self._controls(suite, tree, over)
         laid = dict(over.files) | {control.path: control.content for control in controls}
-        await to_thread.run_sync(_lay, root, laid)
+        await to_thread.run_sync(_write_files, root, laid)
         scratch = self.space.root / "scratch"
         scratch.mkdir(exist_ok=True)
         announced = tuple(path.removeprefix(suite.lead) for path in self.announced)
         tests = Tests(
             suite.choice.runner,
             suite.choice.test_command,
-            _with(selection, suite, controls),
+            _with_controls(selection, suite, controls),
             announced,
             suite.directory,
             deadline_seconds,
@@ -139,8 +139,8 @@ def prefixed(run: TestRun, directory: str) -> TestRun:
     """Return a run of the tests below `directory`, with files and ids as the whole repository names them."""
     if not directory:
         return run
-    results = {_join(directory, test): _moved(result, directory) for test, result in run.results.items()}
-    broken = {_join(directory, path): _moved(result, directory) for path, result in run.broken_files.items()}
+    results = {_join(directory, test): _below_directory(result, directory) for test, result in run.results.items()}
+    broken = {_join(directory, path): _below_directory(result, directory) for path, result in run.broken_files.items()}
     return replace(run, results=results, broken_files=broken)
 
 
@@ -163,7 +163,7 @@ def merged(runs: Sequence[TestRun]) -> TestRun:
     )
 
 
-def _within(suite: Suite, selection: Selection | None) -> Selection | None:
+def _part_of_suite(suite: Suite, selection: Selection | None) -> Selection | None:
     """Return the part of a selection that a suite runs, by the names that it has there."""
     if selection is None:
         return None
@@ -173,7 +173,7 @@ def _within(suite: Suite, selection: Selection | None) -> Selection | None:
     return Selection(files, tests)
 
 
-def _with(selection: Selection | None, suite: Suite, controls: Sequence[Control]) -> Selection | None:
+def _with_controls(selection: Selection | None, suite: Suite, controls: Sequence[Control]) -> Selection | None:
     """Return the selection with the control tests, if it names single tests."""
     if selection is None or not selection.tests:
         return selection
@@ -185,11 +185,11 @@ def _join(directory: str, name: str) -> TestId:
     return f"{directory}/{name}" if name else directory
 
 
-def _moved(result: TestResult, directory: str) -> TestResult:
+def _below_directory(result: TestResult, directory: str) -> TestResult:
     return replace(result, id=_join(directory, result.id), file=_join(directory, result.file) if result.file else "")
 
 
-def _lay(where: Path, files: Mapping[str, bytes | None]) -> None:
+def _write_files(where: Path, files: Mapping[str, bytes | None]) -> None:
     """Write the engine's own files into a checkout, without following links in it."""
     root = where.resolve()
     for name, content in files.items():

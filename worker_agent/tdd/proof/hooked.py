@@ -23,7 +23,7 @@ async def of_hooks(subject: ProofSubject, comparison: Comparison, proven: Units,
             pieces.setdefault(hook.path, []).append(hook.after)
     asked: list[str] = []
     for path, texts in sorted(pieces.items()):
-        without = _without(subject.change.new.get(path, b""), texts)
+        without = _remove_pieces(subject.change.new.get(path, b""), texts)
         if without is None:
             continue
         files = {test.partition("::")[0] for cases in proven.values() for test in cases}
@@ -35,7 +35,7 @@ async def of_hooks(subject: ProofSubject, comparison: Comparison, proven: Units,
     return tuple(asked)
 
 
-def _without(content: bytes, texts: list[str]) -> bytes | None:
+def _remove_pieces(content: bytes, texts: list[str]) -> bytes | None:
     """Return a file without these pieces; None if it is the same, or nothing readable is left."""
     without = content
     for text in texts:

@@ -54,13 +54,13 @@ def compared(subject: ProofSubject) -> OldTests:
     found = with_rewritten(compare(base, head))
     if subject.rules.old_tests == "strict":
         touched = [entry for entry in (*found.changed, *found.removed, *found.skipped) if not _is_free(subject, entry)]
-        return OldTests(found, tuple(_strict(entry) for entry in touched))
+        return OldTests(found, tuple(_strict_sentence(entry) for entry in touched))
     skipped = [entry for entry in found.skipped if not _is_allowed(subject, entry)]
     removed = tuple(entry.text for entry in (*found.removed, *found.skipped))
-    return OldTests(found, tuple(_ended(entry) for entry in skipped), (), removed)
+    return OldTests(found, tuple(_end_sentence(entry) for entry in skipped), (), removed)
 
 
-async def on_head(subject: ProofSubject, old: OldTests, red: TestRun, head: TestRun) -> OldTests:
+async def on_head(subject: ProofSubject, old: OldTests, red: TestRun) -> OldTests:
     """Return the complete findings: old versions of changed and removed tests run on the head as justification."""
     found = old.comparison
     judged = [entry for entry in found.changed if not _is_free(subject, entry)]
@@ -74,7 +74,7 @@ async def on_head(subject: ProofSubject, old: OldTests, red: TestRun, head: Test
     concerned = (*judged, *removals)
     paths, names = {entry.path for entry in concerned}, {entry.name for entry in concerned}
     run = await subject.head(paths, laid, names, purpose=RunPurpose(PurposeKind.OLD_TESTS))
-    refusals = [sentence for entry in removals if (sentence := _removed(subject, run, entry))]
+    refusals = [sentence for entry in removals if (sentence := _removal_fault(subject, run, entry))]
     changed: list[ChangedTest] = []
     doubtful: dict[bool, list[ComparedTest]] = {True: [], False: []}
     for entry in judged:
@@ -89,7 +89,7 @@ async def on_head(subject: ProofSubject, old: OldTests, red: TestRun, head: Test
     return replace(old, refusals=tuple(refusals), changed=(*changed, *data), gone=gone)
 
 
-def _removed(subject: ProofSubject, run: TestRun, entry: ComparedTest) -> str:
+def _removal_fault(subject: ProofSubject, run: TestRun, entry: ComparedTest) -> str:
     """Return the fault of a removal; empty if the code under test is gone.
 
     The old test must need a name, a module or a parameter that the head does not have, so that it could not stay.
@@ -101,7 +101,7 @@ def _removed(subject: ProofSubject, run: TestRun, entry: ComparedTest) -> str:
     seen = [result for result in (*results, broken) if result is not None and result.kind is not None]
     if seen and all(_is_name_gone(result) for result in seen):
         return ""
-    return _ended(entry)
+    return _end_sentence(entry)
 
 
 def _is_name_gone(result: TestResult) -> bool:
@@ -136,9 +136,9 @@ def _changed_test(entry: ComparedTest, *, is_red: bool) -> ChangedTest:
     return ChangedTest(entry.name, f"{entry.text}; the old version fails on the head, {why}", diff(entry))
 
 
-def _strict(entry: ComparedTest) -> str:
+def _strict_sentence(entry: ComparedTest) -> str:
     return f"{entry.text}; with old_tests: strict, list `{entry.path}` under Tests that may change to allow it."
 
 
-def _ended(entry: ComparedTest) -> str:
+def _end_sentence(entry: ComparedTest) -> str:
     return f"{entry.text}. {REMEDY.format(f'{entry.path}::{entry.unit}')}"

@@ -41,20 +41,20 @@ def pinned(
     `base` and `head` hold the changed files as far as they exist, `commands` the test commands, `allowed` the files
     that the specification lists.
     """
-    named = {word for command in commands for word in _named(command)}
+    named = {word for command in commands for word in _named_files(command)}
     found: dict[str, bytes | None] = {}
     for path in sorted({*base, *head} - set(allowed)):
         old, new = base.get(path), head.get(path)
         if _steers(path, named):
             found[path] = old
         elif old is not None and new is not None:
-            kept = _partly(path, old, new)
+            kept = _keep_control_parts(path, old, new)
             if kept != new:
                 found[path] = kept
     return found
 
 
-def _named(command: str) -> Iterator[str]:
+def _named_files(command: str) -> Iterator[str]:
     """Yield the paths that a test command names, with the files of make, package scripts or tasks behind it."""
     words = command_line.split(command)
     for word in words:
@@ -89,7 +89,7 @@ def _is_source_of_tests(file: PurePosixPath) -> bool:
     return bool(re.fullmatch(r"test_.*\.py|.*_test\.(?:py|go)|.*\.(?:test|spec)\.[cm]?[jt]sx?|.*_spec\.rb", file.name))
 
 
-def _partly(path: str, old: bytes, new: bytes) -> bytes:
+def _keep_control_parts(path: str, old: bytes, new: bytes) -> bytes:
     """Return the head's file with the parts that control tests taken from the base."""
     name = PurePosixPath(path).name
     if name == "package.json":

@@ -34,7 +34,7 @@ async def of_readers(
     These functions raise at their beginning, and the rest of their text is unchanged: one run for all tests. Tests that
     expect a failure are left out. A test that reads instructions fails then as well, and is found by its text.
     """
-    read = _reading(subject, proven)
+    read = _reading_tests(subject, proven)
     inside = {unit: damage for unit, damage in found.by_unit.items() if damage.function and unit not in read}
     failures = damaged_expectations.of_failures(subject, inside)
     suspects = {unit: damage for unit, damage in inside.items() if unit not in failures}
@@ -55,7 +55,7 @@ async def of_readers(
     return (*told, *(UNRUN.format(unit, suspects[unit].function) for unit in still if suspects[unit].path in over))
 
 
-def _reading(subject: ProofSubject, proven: Units) -> Mapping[str, str]:
+def _reading_tests(subject: ProofSubject, proven: Units) -> Mapping[str, str]:
     """Return the tests whose text reads code, each with that part."""
     wanted = damaged_expectations.by_file(proven)
     return {

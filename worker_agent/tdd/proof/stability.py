@@ -35,7 +35,7 @@ async def failing_again(subject: ProofSubject, run: TestRun, tests: Collection[T
     files = {run.results[test].file for test in tests if test in run.results}
     files |= {test for test in tests if test not in run.results and "::" not in test}
     files |= {test.partition("::")[0] for test in tests}
-    again = await _again(subject, files, tests)
+    again = await _run_again(subject, files, tests)
     return frozenset(test for test in tests if test not in again.passed)
 
 
@@ -45,10 +45,10 @@ async def elsewhere(subject: ProofSubject, tests: Collection[TestId], whole_seco
     `whole_seconds` is the time of the whole suite: some tests and tools wait for ever when a clock is set. An empty
     repository of git is around them as well. A file that cannot be read in the reverse order keeps its own.
     """
-    turned = _turned(subject, tests)
-    run = await _moved(subject, tests, whole_seconds, turned)
+    turned = _reversed_files(subject, tests)
+    run = await _run_elsewhere(subject, tests, whole_seconds, turned)
     if turned and (run.broken_files or not run.finished or any(test not in run.results for test in tests)):
-        return await _moved(subject, tests, whole_seconds)
+        return await _run_elsewhere(subject, tests, whole_seconds)
     return run
 
 
@@ -65,14 +65,17 @@ async def dependent(
     if not failed:
         return {}
     files = {test.partition("::")[0] for test in failed}
-    here, there = await _again(subject, files, failed), await _moved(subject, failed, whole_seconds, shift=None)
+    here, there = (
+        await _run_again(subject, files, failed),
+        await _run_elsewhere(subject, failed, whole_seconds, shift=None),
+    )
     found = {test: "chance, or the tests before it" for test in failed if test not in here.passed}
     found |= {test: "the directory" for test in failed if test not in found and test not in there.passed}
     left = [test for test in failed if test not in found]
     turned = await _failing_in_turn(subject, tests, left) if left else {}
     found |= {test: "the tests before it" for test, alone in turned.items() if not alone}
     left = [test for test in left if test not in turned]
-    set_to_now = await _moved(subject, left, whole_seconds, shift=0) if left else TestRun()
+    set_to_now = await _run_elsewhere(subject, left, whole_seconds, shift=0) if left else TestRun()
     return found | {test: "the clock, or on the repository around it" for test in left if test in set_to_now.passed}
 
 
@@ -83,19 +86,19 @@ async def _failing_in_turn(
 
     Such a test is only disturbed by others, which is no fault of its proof.
     """
-    turned = _turned(subject, tests)
+    turned = _reversed_files(subject, tests)
     if not turned:
         return {}
     files = {test.partition("::")[0] for test in tests}
     run = await subject.head(files, turned, tests, purpose=_ELSEWHERE)
     found = {}
     for test in [test for test in left if test in run.failed][:SINGLY]:
-        alone = await _again(subject, {test.partition("::")[0]}, [test])
+        alone = await _run_again(subject, {test.partition("::")[0]}, [test])
         found[test] = test in alone.passed
     return found
 
 
-def _turned(subject: ProofSubject, tests: Collection[TestId]) -> dict[str, bytes | None]:
+def _reversed_files(subject: ProofSubject, tests: Collection[TestId]) -> dict[str, bytes | None]:
     """Return the files of these tests with the tests in the reverse order, if their order is known."""
     from worker_agent.tdd.syntax.units_order import reordered  # grammars are loaded when a head has passed
 
@@ -104,7 +107,7 @@ def _turned(subject: ProofSubject, tests: Collection[TestId]) -> dict[str, bytes
     return {path: content for path, content in made.items() if content is not None}
 
 
-async def _moved(
+async def _run_elsewhere(
     subject: ProofSubject,
     tests: Collection[TestId],
     whole_seconds: float,
@@ -117,7 +120,7 @@ async def _moved(
     return await subject.run(subject.change.head, laid, _selection(tests), limit)
 
 
-async def _again(subject: ProofSubject, files: Collection[str], tests: Collection[TestId]) -> TestRun:
+async def _run_again(subject: ProofSubject, files: Collection[str], tests: Collection[TestId]) -> TestRun:
     """Run tests alone on the head, at the usual place, once more."""
     chosen = Selection(frozenset(files), frozenset(test for test in tests if "::" in test))
     return await subject.run(

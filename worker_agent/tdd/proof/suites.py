@@ -14,10 +14,10 @@ if TYPE_CHECKING:  # an agent that waits does not load the runners
 
 def chosen_suites(policies: Sequence[SuitePolicy], paths: Collection[str], read: Read) -> tuple[Suite, ...]:
     """Return the suites to run; raise `Misconfigured` with the sentence for the person if one cannot be run."""
-    return tuple(_chosen(suite, paths, read) for suite in policies)
+    return tuple(_choose_suite(suite, paths, read) for suite in policies)
 
 
-def _chosen(policy: SuitePolicy, paths: Collection[str], read: Read) -> Suite:
+def _choose_suite(policy: SuitePolicy, paths: Collection[str], read: Read) -> Suite:
     from worker_agent.tdd.runners.registry import Suite, choose
 
     lead = f"{policy.directory}/" if policy.directory else ""

@@ -24,8 +24,8 @@ async def examined(subject: ProofSubject, baseline: TestRun) -> Green:
     if wrong := (*old.refusals, *_out_of_kind(subject)):
         return Green(TestRun(), GreenVerdict(ErrorType.REGRESSION, listed(wrong)))
     run = await subject.run(subject.change.head, Overlay(dict(subject.pinned)), None, None)
-    old = await old_tests.on_head(subject, old, TestRun(), run)
-    verdict, flipped = await _kept(subject, baseline, run, old)
+    old = await old_tests.on_head(subject, old, TestRun())
+    verdict, flipped = await _judge_old_tests(subject, baseline, run, old)
     proof = ProofNote(
         changed_tests=old.changed,
         removed_tests=listed(old.removed),
@@ -36,10 +36,10 @@ async def examined(subject: ProofSubject, baseline: TestRun) -> Green:
     if verdict.ok and old.refusals:
         verdict = Verdict(ErrorType.REGRESSION, listed(old.refusals))
     green = Green(run, GreenVerdict(verdict.error, verdict.details), proof)
-    return await _moved(subject, baseline, green) if verdict.ok else green
+    return await _check_refactoring(subject, baseline, green) if verdict.ok else green
 
 
-async def _kept(
+async def _judge_old_tests(
     subject: ProofSubject, baseline: TestRun, run: TestRun, old: OldTests
 ) -> tuple[Verdict, tuple[str, ...]]:
     """Return the verdict on old tests, and those that flipped; failing ones are run again, alone, before they count."""
@@ -58,7 +58,7 @@ async def _kept(
     return judge_kept(stable, run), flipped
 
 
-async def _moved(subject: ProofSubject, baseline: TestRun, green: Green) -> Green:
+async def _check_refactoring(subject: ProofSubject, baseline: TestRun, green: Green) -> Green:
     """Check a refactoring: tests that failed without the base's code must also fail without the head's."""
     if subject.specification.kind is not SpecificationKind.REFACTORING:
         return green

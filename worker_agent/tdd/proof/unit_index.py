@@ -25,7 +25,7 @@ class UnitIndex:
     def of(self, result: TestResult) -> str:
         """Return `path::name` of the test, its name as in the source; for an unknown one, its id without its case."""
         if result.id not in self._known:
-            self._known[result.id] = self._found(result)
+            self._known[result.id] = self._find_unit(result)
         return self._known[result.id]
 
     def grouped(self, run: TestRun, tests: Collection[TestId]) -> dict[str, tuple[TestId, ...]]:
@@ -58,7 +58,7 @@ class UnitIndex:
         """Return the tests of a file, each as `path::name`."""
         return [f"{path}::{found.name}" for found in self._of_file(path)]
 
-    def _found(self, result: TestResult) -> str:
+    def _find_unit(self, result: TestResult) -> str:
         from worker_agent.tdd.syntax.units import unit_of  # grammars are loaded when there is a result
 
         name = result.id.removeprefix(f"{result.file}::")

@@ -57,8 +57,8 @@ async def untested(probe: Probe) -> Untested:
     made, found = probe.changes(), probe.found
     seen = Untested()
     silent_ones: list[str] = []
-    for change in [change for change in made if list(_silent(change, found))][:FILES]:
-        silent, new = set(_silent(change, found)), new_functions(change)
+    for change in [change for change in made if list(_silent_functions(change, found))][:FILES]:
+        silent, new = set(_silent_functions(change, found)), new_functions(change)
         notice = partial(_notices, probe, change)
         if gone(change, silent) is None or probe.is_over():
             continue
@@ -72,7 +72,7 @@ async def untested(probe: Probe) -> Untested:
                 seen.doubts.append(NEW.format(change.path, name))
                 seen.silent.add((change.path, name))
         run = {name for name in silent & new if (change.path, name) not in seen.silent}
-        seen.doubts += [UNREAD.format(change.path, name) for name in await _unread(probe, change, run)]
+        seen.doubts += [UNREAD.format(change.path, name) for name in await _unread_functions(probe, change, run)]
     plain = {
         change.path: change.base
         for change in made
@@ -90,12 +90,12 @@ async def untested(probe: Probe) -> Untested:
 def revalued(change: FileChange) -> tuple[str, ...]:
     """Return names outside of functions whose value differs from the base, except those that describe a module."""
     before = parse(change.path, change.base) if change.base is not None else None
-    old = {_bound(each.text): each.text for each in statements(before)} if before is not None else {}
-    names = {_bound(each.text): each.text for each in change.statements}
+    old = {_bound_name(each.text): each.text for each in statements(before)} if before is not None else {}
+    names = {_bound_name(each.text): each.text for each in change.statements}
     return tuple(name for name, text in names.items() if name and old.get(name, text) != text)
 
 
-def _bound(text: str) -> str:
+def _bound_name(text: str) -> str:
     found = _BINDS.match(text)
     return found[1] if found is not None and not found[1].startswith("__") else ""
 
@@ -106,7 +106,7 @@ async def _notices(probe: Probe, change: FileChange, names: Collection[str]) -> 
     return loud is None or await probe.fails({change.path: loud.content})
 
 
-async def _unread(probe: Probe, change: FileChange, names: Collection[str]) -> list[str]:
+async def _unread_functions(probe: Probe, change: FileChange, names: Collection[str]) -> list[str]:
     """Return those of these functions that tests need to run, but whose results no test checks.
 
     That is so if a test takes its expectation from the code that it tests.
@@ -121,7 +121,7 @@ async def _unread(probe: Probe, change: FileChange, names: Collection[str]) -> l
     return found
 
 
-def _silent(change: FileChange, found: Noticed) -> Iterator[str]:
+def _silent_functions(change: FileChange, found: Noticed) -> Iterator[str]:
     """Yield the changed functions of a file in which no damage was noticed."""
     noticed = {damage.function for damage in found.noticed if damage.path == change.path}
     yield from (function.name for function in change.functions if function.name not in noticed)

@@ -53,7 +53,7 @@ class BatsRunner(Runner):
     def parse(self, data: bytes, project: Project) -> Report:
         """Read JUnit XML; the class of a case is its file."""
         report = junit.read(data, project)
-        return replace(report, cases=tuple(_located(case, project) for case in report.cases))
+        return replace(report, cases=tuple(_with_file(case, project) for case in report.cases))
 
     def identify(self, case: Case) -> tuple[TestId, str]:
         """Return an id like `test/sum.bats::adds two numbers`, and the file."""
@@ -80,7 +80,7 @@ class BatsRunner(Runner):
         return Control(path, text, failing=frozenset(titles[2:]), passing=frozenset(titles[:2]))
 
 
-def _located(case: Case, project: Project) -> Case:
+def _with_file(case: Case, project: Project) -> Case:
     """Return the case with its file, which bats names by its path below the given directory."""
     if case.file in project.paths:
         return case

@@ -130,11 +130,11 @@ def _error(name: str, text: str, file: str, project: Project) -> str:
 def _not_built(stream: Stream, project: Project) -> Iterator[Case]:
     """Yield each test file of a target that was not built, or whose build never began because of that."""
     seen: set[str] = set()
-    everything = _shortened([text for texts in stream.errors.values() for text in texts])
+    everything = _shorten([text for texts in stream.errors.values() for text in texts])
     for target, texts in stream.errors.items():
         if not texts or target.source in stream.built:
             continue
-        root, text = project.below(target.source), _shortened(texts)
+        root, text = project.below(target.source), _shorten(texts)
         named = {project.below(place) for place in _PLACE.findall(text)}
         tested = {path for path in named & project.paths if has_tests(project.text(path))}
         for file in sorted({*files_of(root, project), *tested} - seen):
@@ -158,7 +158,7 @@ def _never_begun(stream: Stream, project: Project) -> set[str]:
     return tested & selected
 
 
-def _shortened(texts: list[str]) -> str:
+def _shorten(texts: list[str]) -> str:
     """Return the errors as the compiler shows them; only their heads and places if there are too many."""
     whole = "\n".join(text.strip("\n") for text in texts)
     if len(whole) <= MESSAGE_LIMIT:
@@ -221,15 +221,15 @@ def taken_apart(data: bytes) -> Stream:
         if not stream.header and "selected" in found:
             stream.header = found
         elif isinstance(found.get("reason"), str):
-            _compiled(stream, found)
+            _take_compiler_message(stream, found)
         elif isinstance(binary := found.get("target"), str):
-            _framed(stream, binary, found)
+            _take_frame(stream, binary, found)
         elif stream.sessions and stream.sessions[-1].code is None:
             _take_line(stream.sessions[-1], line)
     return stream
 
 
-def _compiled(stream: Stream, message: dict[str, Any]) -> None:
+def _take_compiler_message(stream: Stream, message: dict[str, Any]) -> None:
     about = message.get("target")
     if not isinstance(about, dict) or (stream.sessions and stream.sessions[-1].code is None):
         return
@@ -247,7 +247,7 @@ def _compiled(stream: Stream, message: dict[str, Any]) -> None:
             stream.errors[target].append(rendered)
 
 
-def _framed(stream: Stream, binary: str, frame: dict[str, Any]) -> None:
+def _take_frame(stream: Stream, binary: str, frame: dict[str, Any]) -> None:
     name = PurePosixPath(binary).name
     session = stream.sessions[-1] if stream.sessions else None
     if isinstance(code := frame.get("code"), int):

@@ -86,7 +86,7 @@ class CargoRunner(Runner):
         every = manifests.is_virtual or not {"--workspace", "--all"}.isdisjoint(words.packages)
         files = sorted(call.selection.files) if call.selection is not None else []
         header = json.dumps({"selected": files, "custom": custom, "every": every and not files})
-        chosen = _chosen(call.selection, manifests)
+        chosen = _chosen_targets(call.selection, manifests)
         plan = cargo_script.CargoCall(
             cargo=argv[:called],
             options=words.options,
@@ -142,7 +142,7 @@ class CargoRunner(Runner):
             return None
         words = [f"{_prefix(content)}{name}" for name in names[:4]]
         for index, word in enumerate(words):
-            body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
+            body = _fill_body(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
             changed = _insert_test(path, content, word, body)
             if changed is None:
                 return None
@@ -182,7 +182,7 @@ def _harness_arguments(arguments: Sequence[str]) -> Iterator[str]:
         yield from () if _HARNESS_LEFT_OUT.fullmatch(word) else whole
 
 
-def _chosen(selection: Selection | None, manifests: Manifests) -> list[tuple[str, ...]]:
+def _chosen_targets(selection: Selection | None, manifests: Manifests) -> list[tuple[str, ...]]:
     """Return the targets of a selection; empty, and so all of them, if a file's target is not known."""
     if selection is None:
         return []
@@ -224,7 +224,7 @@ def _prefix(content: bytes) -> str:
     return "test_" if content.count(b"fn test_") * 2 > content.count(b"#[test]") else ""
 
 
-def _filled(body: str, name: str) -> str:
+def _fill_body(body: str, name: str) -> str:
     words = name.split("_")
     number = 3 + secrets.randbelow(90)
     return body.format(a=f"{words[0]}_value", b=words[-1], number=number, more=number + 1)

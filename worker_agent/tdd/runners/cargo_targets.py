@@ -31,7 +31,7 @@ class Manifests:
         for path in sorted(self._project.paths):
             name = PurePosixPath(path)
             if name.name == _MANIFEST and "target" not in name.parts:
-                manifest = _loaded(self._project.text(path))
+                manifest = _load_manifest(self._project.text(path))
                 if isinstance(manifest.get("package"), dict):
                     found[directory_name(name.parent)] = manifest
         return found
@@ -156,7 +156,7 @@ def module_file(root: str, name: str, project: Project) -> tuple[str, str]:
     return file, "::".join(part for part in parts if part)
 
 
-def _loaded(text: str) -> Mapping[str, Any]:
+def _load_manifest(text: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):

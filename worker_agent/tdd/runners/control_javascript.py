@@ -51,7 +51,7 @@ def control(path: str, content: bytes, names: Sequence[str], style: Style) -> Co
     ]
     if words.imports:
         laid.append((starts[0] if starts else len(content), words.imports))
-    return Control(path, _with(content, laid), failing=frozenset(titles[2:]), passing=frozenset(titles[:2]))
+    return Control(path, _insert_texts(content, laid), failing=frozenset(titles[2:]), passing=frozenset(titles[:2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _is_common(text: str) -> bool:
     return "require(" in text and not re.search(r"^\s*(?:import|export)\b", text, re.MULTILINE)
 
 
-def _with(content: bytes, laid: Sequence[tuple[int, str]]) -> bytes:
+def _insert_texts(content: bytes, laid: Sequence[tuple[int, str]]) -> bytes:
     """Return the file with texts inserted at offsets; for the same offset the last listed comes first."""
     return b"".join(_pieces(content, sorted(laid, key=lambda entry: entry[0])))
 

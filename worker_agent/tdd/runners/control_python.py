@@ -83,25 +83,27 @@ def _with_function(content: bytes, word: str, passes: bool) -> bytes:
     tree, lines = ast.parse(content), _lines(content)
     starts = [_start(node) for node in tree.body if isinstance(node, _Function | ast.ClassDef)]
     at = secrets.choice([*starts, len(lines)])
-    body = _filled(_PASSING if passes else _FAILING, word)
-    return _laid(lines, at, ["", "", f"def {word}():", *(f"    {line}" for line in body), "", ""])
+    body = _fill_body(_PASSING if passes else _FAILING, word)
+    return _insert_lines(lines, at, ["", "", f"def {word}():", *(f"    {line}" for line in body), "", ""])
 
 
 def _with_method(content: bytes, word: str, passes: bool) -> bytes:
     """Return the file with a method in one of its classes, or in a new one if each of them needs a set-up."""
     tree, lines = ast.parse(content), _lines(content)
     free = [node for node in _classes(tree) if not any(getattr(part, "name", "") in _NEEDS for part in node.body)]
-    body = _filled(_PASSING_METHODS if passes else _FAILING_METHODS, word)
+    body = _fill_body(_PASSING_METHODS if passes else _FAILING_METHODS, word)
     if not free:
         base = ast.unparse(secrets.choice(_classes(tree)).bases[0])
         title = "Test" + word.removeprefix("test").title().replace("_", "")
         method = [f"    def {word}(self):", *(f"        {line}" for line in body)]
-        return _laid(lines, _start(secrets.choice(_classes(tree))), [f"class {title}({base}):", *method, "", ""])
+        return _insert_lines(
+            lines, _start(secrets.choice(_classes(tree))), [f"class {title}({base}):", *method, "", ""]
+        )
     place = secrets.choice(free)
     starts = [_start(part) for part in place.body if isinstance(part, _Function)]
     at = secrets.choice([*starts, place.end_lineno or len(lines)])
     lead = _indentation(lines, place)
-    return _laid(lines, at, ["", f"{lead}def {word}(self):", *(f"{lead}{lead}{line}" for line in body), ""])
+    return _insert_lines(lines, at, ["", f"{lead}def {word}(self):", *(f"{lead}{lead}{line}" for line in body), ""])
 
 
 def _indentation(lines: Sequence[bytes], place: ast.ClassDef) -> str:
@@ -109,7 +111,7 @@ def _indentation(lines: Sequence[bytes], place: ast.ClassDef) -> str:
     return line[: len(line) - len(line.lstrip())] or "    "
 
 
-def _filled(bodies: Sequence[tuple[str, ...]], word: str) -> list[str]:
+def _fill_body(bodies: Sequence[tuple[str, ...]], word: str) -> list[str]:
     parts = [part for part in word.split("_") if part.isidentifier() and part != "test"]
     number = 2 + secrets.randbelow(90)
     first, last = (parts or ["value"])[0], (parts or ["value"])[-1]
@@ -121,7 +123,7 @@ def _lines(content: bytes) -> list[bytes]:
     return [part + b"\n" for part in content.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")]
 
 
-def _laid(lines: Sequence[bytes], at: int, text: Sequence[str]) -> bytes:
+def _insert_lines(lines: Sequence[bytes], at: int, text: Sequence[str]) -> bytes:
     return b"".join([*lines[:at], *(f"{line}\n".encode() for line in text), *lines[at:]])
 
 

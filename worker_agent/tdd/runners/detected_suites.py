@@ -37,7 +37,7 @@ def detected_suites(paths: Collection[str], read: Read) -> tuple[Suite, ...]:
     for directory in sorted(found, key=len):
         if not _own_tests(directory, found, paths) and _has_own_below(directory, found):
             del found[directory]
-    kept = {directory: choice for directory, choice in found.items() if not _covered(directory, found)}
+    kept = {directory: choice for directory, choice in found.items() if not _is_covered(directory, found)}
     ordered = sorted(kept, key=lambda directory: (-_own_tests(directory, kept, paths), directory))
     return tuple(Suite(directory, kept[directory]) for directory in ordered)
 
@@ -73,7 +73,7 @@ def _has_own_below(directory: str, found: Mapping[str, Choice]) -> bool:
     return any(_is_below(other, directory) and _same(found, other, directory) for other in found)
 
 
-def _covered(directory: str, found: Mapping[str, Choice]) -> bool:
+def _is_covered(directory: str, found: Mapping[str, Choice]) -> bool:
     """Return whether a suite further up runs these tests as well."""
     if found[directory].runner.name in _EACH_ON_ITS_OWN:
         return False

@@ -44,14 +44,14 @@ class Packages:
     def every(self) -> set[str]:
         """Return the import paths of all directories with Go files, by the outermost module."""
         places = {directory_name(PurePosixPath(path).parent) for path in self._project.paths if path.endswith(".go")}
-        return {_joined(module, place) for place in places for module in list(self.modules)[-1:]}
+        return {_join(module, place) for place in places for module in list(self.modules)[-1:]}
 
     def directory(self, package: str) -> str:
         """Return the directory of a package; empty for the root, and for unknown packages."""
         package = package.removesuffix(".test").removesuffix("_test") if not self.is_own(package) else package
         for module, place in self.modules.items():
             if package == module or package.startswith(f"{module}/"):
-                return _joined(place, package.removeprefix(module).strip("/"))
+                return _join(place, package.removeprefix(module).strip("/"))
         return ""
 
     def test_files(self, package: str) -> tuple[str, ...]:
@@ -105,5 +105,5 @@ def _is_foreign(path: str) -> bool:
     return bool(_FOREIGN_SYSTEM.search(PurePosixPath(path).name))
 
 
-def _joined(directory: str, below: str) -> str:
+def _join(directory: str, below: str) -> str:
     return "/".join(part for part in (directory, below) if part)

@@ -140,7 +140,7 @@ def _cases(stream: _Stream, name: str, package: _Package, packages: Packages) ->
         file = declared.get(test.partition("/")[0]) or f"{place}/{test.partition('/')[0]}".strip("/")
         yield _case(test, found, file, package)
     if not package.through and package.end != "skip":
-        yield from _missing(stream, package, declared)
+        yield from _missing_tests(stream, package, declared)
     elif package.end == "fail" and not any(CaseOutcome.FAILED in test.outcomes for test in package.tests.values()):
         text = "".join(package.output)[-MESSAGE_LIMIT:]
         for file in packages.test_files(name):
@@ -155,7 +155,7 @@ def _not_built(stream: _Stream, name: str, packages: Packages) -> Iterator[Case]
         yield Case(file, "", file, CaseOutcome.ERROR, "", text[:MESSAGE_LIMIT])
 
 
-def _missing(stream: _Stream, package: _Package, declared: dict[str, str]) -> Iterator[Case]:
+def _missing_tests(stream: _Stream, package: _Package, declared: dict[str, str]) -> Iterator[Case]:
     """Yield the declared tests of a package without a result, because it ended before its tests were through."""
     text = "".join(package.output)[-MESSAGE_LIMIT:]
     for function, file in declared.items():

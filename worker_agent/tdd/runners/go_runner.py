@@ -19,7 +19,7 @@ from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
-from worker_agent.tdd.syntax.source import Source, parse
+from worker_agent.tdd.syntax.source import parse
 
 _OPTIONS = ("-json", "-count=1", "-vet=off")
 
@@ -123,7 +123,7 @@ class GoRunner(Runner):
         joined = "_" if content.count(b"\nfunc Test_") * 2 > content.count(b"\nfunc Test") else ""
         words = [f"Test{joined}{''.join(part.title() for part in name.split('_'))}" for name in names[:4]]
         for index, word in enumerate(words):
-            body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
+            body = _fill_body(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
             content = _insert_function(path, content, f"func {word}(t *{type_}) {{\n{body}\n}}\n\n")
         return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
 
@@ -169,7 +169,7 @@ _FAILING = (
 )
 
 
-def _filled(body: str, name: str) -> str:
+def _fill_body(body: str, name: str) -> str:
     words = name.split("_")
     number = 2 + secrets.randbelow(90)
     return body.format(a=f"{words[0]}Value", b=words[-1], number=number, more=number + 1)
@@ -178,7 +178,7 @@ def _filled(body: str, name: str) -> str:
 def _insert_function(path: str, content: bytes, text: str) -> bytes:
     """Return the file with a function before one of its top-level functions, or at its end."""
     source = parse(path, content)
-    places = [] if source is None else [_start(source, node) for node in source.root.children if _is_function(node)]
+    places = [] if source is None else [_start(node) for node in source.root.children if _is_function(node)]
     at = secrets.choice([*places, len(content)])
     lead = b"" if not at or content[:at].endswith(b"\n\n") else b"\n" if content[:at].endswith(b"\n") else b"\n\n"
     return content[:at] + lead + text.encode() + content[at:]
@@ -188,7 +188,7 @@ def _is_function(node: Node) -> bool:
     return node.type in {"function_declaration", "method_declaration"} and node.start_point[1] == 0
 
 
-def _start(source: Source, node: Node) -> int:
+def _start(node: Node) -> int:
     """Return the start of a function, its comment included."""
     start, row = node.start_byte, node.start_point[0]
     above = node.prev_sibling

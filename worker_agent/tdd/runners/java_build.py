@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from worker_agent.tdd.runners.cases import Case
@@ -111,12 +111,8 @@ def _kind(error: str, sources: JavaSources) -> FailureKind:
         return FailureKind.FIRST_PARTY_IMPORT
     if shape := _SHAPE.match(first):
         names = [name for name in shape.groups() if name] + _CANDIDATE.findall(error)
-        return _verdict(any(map(_known(sources), names)))
+        return _verdict(any(sources.has_class(name.replace("$", ".")) for name in names))
     return FailureKind.SYNTAX if _SYNTAX.match(first) else FailureKind.COLLECTION
-
-
-def _known(sources: JavaSources) -> Callable[[str], bool]:
-    return lambda name: sources.has_class(name.replace("$", "."))
 
 
 def _of_symbol(error: str, sources: JavaSources) -> FailureKind:

@@ -59,7 +59,7 @@ class JavaSources:
         outer = name.partition("$")[0]
         wanted = tuple(f"/{outer.replace('.', '/')}{suffix}" for suffix in SUFFIXES)
         found = [path for path in self._sources if f"/{path}".endswith(wanted)]
-        found = found or list(self._declaring(outer))
+        found = found or list(self._declaring_files(outer))
         lead = f"{module}/" if module else ""
         best = sorted(found, key=lambda path: (not path.startswith(lead), not is_test_file(path), path))
         return best[0] if best else f"{lead}{outer.replace('.', '/')}.java"
@@ -70,7 +70,7 @@ class JavaSources:
         if not plain or plain.startswith(("java.", "javax.", "kotlin.")):
             return False
         wanted = tuple(f"/{plain.replace('.', '/')}{suffix}" for suffix in SUFFIXES)
-        return any(f"/{path}".endswith(wanted) for path in self._sources) or any(self._declaring(plain))
+        return any(f"/{path}".endswith(wanted) for path in self._sources) or any(self._declaring_files(plain))
 
     def has_package(self, name: str) -> bool:
         """Return whether a package is one of this checkout, or would be next to one."""
@@ -99,7 +99,7 @@ class JavaSources:
         classes = (class_of(path) for path in self._sources)
         return frozenset(name.rpartition(".")[0] for name in classes if "." in name)
 
-    def _declaring(self, name: str) -> Iterator[str]:
+    def _declaring_files(self, name: str) -> Iterator[str]:
         """Yield files of the package of `name` that declare a class of its simple name."""
         package, _, simple = name.rpartition(".")
         declared = re.compile(rf"\b(?:class|interface|enum|record|object) {re.escape(simple)}\b")

@@ -122,7 +122,7 @@ class JavaScriptRunner(Runner):
         error, line = _COLOURS.sub("", case.message or case.text)[:2000], self.error_line(case)
         if _TIMEOUT.search(line):
             return FailureKind.TIMEOUT
-        missing = _missing(error, line)
+        missing = _missing_module(error, line)
         if missing:
             return FailureKind.FIRST_PARTY_IMPORT if _belongs(missing, project) else FailureKind.THIRD_PARTY_IMPORT
         if case.name != case.file or case.classname:
@@ -209,7 +209,7 @@ _OF_EXPECT = re.compile(
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def _missing(error: str, line: str) -> str:
+def _missing_module(error: str, line: str) -> str:
     """Return the module that was not found, or that lacks an export."""
     export = _NO_EXPORT.search(error)
     if export:

@@ -118,7 +118,7 @@ class _JavaRunner(Runner):
         _, annotation, assertions = framework
         words = [_camel(name, "" if annotation else "test") for name in names[:4]]
         for index, word in enumerate(words):
-            body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index], assertions)
+            body = _fill_body(secrets.choice(_PASSING if index < 2 else _FAILING), names[index], assertions)
             head = f"{annotation}\n" if annotation else ""
             laid = _insert_method(path, content, f"{head}public void {word}() {{\n{body}}}\n")
             if laid is None:
@@ -260,7 +260,7 @@ def _camel(name: str, lead: str) -> str:
     return "".join(words)
 
 
-def _filled(body: str, name: str, assertions: str) -> str:
+def _fill_body(body: str, name: str, assertions: str) -> str:
     words = name.split("_")
     number = 2 + secrets.randbelow(90)
     text = body.format(a=f"{words[0]}Value", b=words[-1], number=number, more=number + 1, assert_=assertions)

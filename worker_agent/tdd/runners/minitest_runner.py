@@ -97,7 +97,7 @@ class MinitestRunner(RubyRunner):
         files = sorted(path for path in call.selection.files if path.endswith(".rb"))
         if PurePosixPath(argv[at]).name == "rails":
             return (*argv[: at + 2], *files)
-        required = "; ".join(f"require File.expand_path({_quoted(path)})" for path in files)
+        required = "; ".join(f"require File.expand_path({_quote(path)})" for path in files)
         return (*argv[:at], "ruby", "-Itest", "-Ilib", "-e", required)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
@@ -128,6 +128,6 @@ def _is_named(path: str) -> bool:
     return name.endswith("_test.rb") or (bool(re.fullmatch(r"test_.*\.rb", name)) and name != "test_helper.rb")
 
 
-def _quoted(path: str) -> str:
+def _quote(path: str) -> str:
     escaped = path.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

@@ -100,7 +100,7 @@ class NodeRunner(JavaScriptRunner):
         reporter = f"data:text/javascript,{quote(_REPORTER)}"
         ours = ("--test-reporter", reporter, "--test-reporter-destination", str(call.report))
         before = (word for word in argv[: at + 1] if not _REPORTS.match(word))
-        chosen = [found for file in files for found in _expanded(file, call.project.paths)]
+        chosen = [found for file in files for found in _expand(file, call.project.paths)]
         return ("env", "CI=true", *before, *options, *ours, *chosen)
 
     def parse(self, data: bytes, project: Project) -> Report:
@@ -134,7 +134,7 @@ def _options_and_files(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return options, files
 
 
-def _expanded(pattern: str, paths: Collection[str]) -> Iterator[str]:
+def _expand(pattern: str, paths: Collection[str]) -> Iterator[str]:
     """Yield the files that match a pattern; node 20 does not expand them itself."""
     if not re.search(r"[*?\[{]", pattern):
         yield pattern

@@ -31,22 +31,24 @@ class ObservedBench(TestBench):
         super().__init__(environment, deadline_seconds, confinement=confinement, setup=setup)
         self._recorder = event_recorder
 
-    async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
+    async def run(self, tests: Tests, checkout: Path, scratch: Path) -> TestRun:
         """Run tests of a checkout."""
         begun = self._recorder.clock.boot()
-        ran = await super().run(what, where, scratch)
+        ran = await super().run(tests, checkout, scratch)
         seconds = round(self._recorder.clock.boot() - begun, 3)
         self._recorder.tell(
-            EventKind.TEST_RUN, place=where.name, seconds=seconds, **purpose(what), **counts(ran, what.planted)
+            EventKind.TEST_RUN, place=checkout.name, seconds=seconds, **purpose(tests), **counts(ran, tests.planted)
         )
         return ran
 
 
-def purpose(what: Tests) -> dict[str, Any]:
+def purpose(tests: Tests) -> dict[str, Any]:
     """Return an event's fields about the purpose of a run; empty for an ordinary run (pure)."""
-    why = what.purpose
+    found = tests.purpose
     return {
-        name: value for name, value in {"purpose": str(why.kind), "number": why.number, "of": why.of}.items() if value
+        name: value
+        for name, value in {"purpose": str(found.kind), "number": found.number, "of": found.of}.items()
+        if value
     }
 
 

@@ -24,7 +24,7 @@ _NESTED = 6
 def commands(argv: Sequence[str], package: bytes | None) -> tuple[str, ...]:
     """Return the commands of the scripts that `argv` runs, in order; empty if it runs no script of this package."""
     scripts = _scripts(package)
-    return tuple(joined(words) for words in _called(argv, scripts, 0) if words)
+    return tuple(joined(words) for words in _called_commands(argv, scripts, 0) if words)
 
 
 def joined(words: Sequence[str]) -> str:
@@ -34,14 +34,14 @@ def joined(words: Sequence[str]) -> str:
     return " ".join((*variables, shlex.join(words[count:])))
 
 
-def _called(argv: Sequence[str], scripts: Mapping[str, str], depth: int) -> Iterator[list[str]]:
+def _called_commands(argv: Sequence[str], scripts: Mapping[str, str], depth: int) -> Iterator[list[str]]:
     if depth > _NESTED:
         return
     for name, more in _names(argv, scripts):
         parts = _parts(scripts.get(name, ""))
         for index, part in enumerate(parts):
             whole = [*part, *(more if index == len(parts) - 1 else ())]
-            yield from _called(whole, scripts, depth + 1) if _names(whole, scripts) else [_bare(whole)]
+            yield from _called_commands(whole, scripts, depth + 1) if _names(whole, scripts) else [_bare(whole)]
 
 
 def _names(argv: Sequence[str], scripts: Mapping[str, str]) -> list[tuple[str, Sequence[str]]]:

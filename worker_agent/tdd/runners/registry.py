@@ -74,33 +74,29 @@ def choose(test_command: str | None, test_report: str | None, paths: Collection[
     person if nothing fits.
     """
     if test_command is None:
-        return _detected(paths, read)
+        return _detect(paths, read)
     argv = command_line.split(test_command)
-    runner = _called(argv)
+    runner = next((runner for runner in RUNNERS if runner.runs(argv)), None)
     if runner is not None:
-        return Choice(_made(runner, argv, read), test_command)
+        return Choice(_adapt_runner(runner, argv, read), test_command)
     if test_report is not None:
         return Choice(ReportRunner(test_report), test_command)
-    if found := _scripted(argv, read):
+    if found := _find_in_script(argv, read):
         return found
     raise Misconfigured(
-        f"test_command '{test_command}' calls no known test runner ({_known()}): "
+        f"test_command '{test_command}' calls no known test runner ({_runner_names()}): "
         "set test_report to the JUnit XML that it writes."
     )
 
 
-def _detected(paths: Collection[str], read: Read) -> Choice:
+def _detect(paths: Collection[str], read: Read) -> Choice:
     for runner in RUNNERS:
         if found := runner.detect(paths, read):
-            return Choice(_made(runner, command_line.split(found), read), found)
-    raise Misconfigured(f"No tests of a known runner ({_known()}) were found: set test_command and test_report.")
+            return Choice(_adapt_runner(runner, command_line.split(found), read), found)
+    raise Misconfigured(f"No tests of a known runner ({_runner_names()}) were found: set test_command and test_report.")
 
 
-def _called(argv: Sequence[str]) -> Runner | None:
-    return next((runner for runner in RUNNERS if runner.runs(argv)), None)
-
-
-def _scripted(argv: Sequence[str], read: Read) -> Choice | None:
+def _find_in_script(argv: Sequence[str], read: Read) -> Choice | None:
     """Return the first command of a package's script that is a runner of tests."""
     for script in package_scripts.commands(argv, read("package.json")):
         for runner in RUNNERS:
@@ -109,10 +105,10 @@ def _scripted(argv: Sequence[str], read: Read) -> Choice | None:
     return None
 
 
-def _made(runner: Runner, argv: Sequence[str], read: Read) -> Runner:
+def _adapt_runner(runner: Runner, argv: Sequence[str], read: Read) -> Runner:
     """Return the runner, adapted to the command and the repository's configuration."""
     return runner.of(argv, read) if isinstance(runner, PytestRunner) else runner
 
 
-def _known() -> str:
+def _runner_names() -> str:
     return ", ".join(runner.name for runner in RUNNERS)

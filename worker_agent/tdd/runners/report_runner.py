@@ -15,7 +15,7 @@ from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read, Runner
+from worker_agent.tdd.runners.runner import Invocation, Runner
 
 _NOT_RUN = 126
 """The first exit code that means: not found, not executable, or ended by a signal."""
@@ -29,7 +29,10 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class ReportRunner(Runner):
-    """Runs the command as it is and reads the files that match `test_report`, a glob in the checkout."""
+    """Runs the command as it is and reads the files that match `test_report`, a glob in the checkout.
+
+    The command cannot be guessed: it is never detected.
+    """
 
     test_report: str
     name = "JUnit report"
@@ -37,10 +40,6 @@ class ReportRunner(Runner):
     def __post_init__(self) -> None:
         if not self.test_report or self.test_report.startswith("/"):
             raise Misconfigured(f"test_report '{self.test_report}' is not a glob relative to the repository.")
-
-    def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """Return None always: the command cannot be guessed."""
-        return None
 
     def position(self, argv: Sequence[str]) -> int | None:
         """Return 0: any command will do."""

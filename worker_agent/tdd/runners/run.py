@@ -94,7 +94,7 @@ class TestBench:
         Without a `confinement` tests run with this account's rights, within limits; without a `setup` they have only
         the programs of this machine.
         """
-        self._environment = {name: value for name, value in environment.items() if not _withheld(name)}
+        self._environment = {name: value for name, value in environment.items() if not _is_withheld(name)}
         self._deadline_seconds = deadline_seconds
         self._limits = limits or OutputLimits()
         self._confinement = confinement or Confinement()
@@ -115,7 +115,7 @@ class TestBench:
     def setting_up(self, command: str | None) -> TestBench:
         """Return the bench with `command` for installing the tests' needs; None: nothing is installed."""
         bound = copy.copy(self)
-        bound._setup = None if self._setup is None else self._setup.by(command)
+        bound._setup = None if self._setup is None else self._setup.with_command(command)
         return bound
 
     async def equip(self, where: Path, directory: str = "") -> Installed:
@@ -127,39 +127,39 @@ class TestBench:
         installed.offer(where / directory)
         return installed
 
-    async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
-        """Run tests in the checkout `where`; other files that they write go below `scratch`, until the end.
+    async def run(self, tests: Tests, checkout: Path, scratch: Path) -> TestRun:
+        """Run tests in a checkout; other files that they write go below `scratch`, until the end.
 
         Old reports are removed first. Raises `Misconfigured` if the runner cannot run the command, and `SetUpFailed`;
         actions of the tests are in the result, never raised.
         """
         async with _room(scratch) as room:
-            caches, place = scratch / "caches", where / what.directory
+            caches, place = scratch / "caches", checkout / tests.directory
             caches.mkdir(exist_ok=True)
-            for stale in what.runner.reports(place):
+            for stale in tests.runner.reports(place):
                 stale.unlink()
             paths = await to_thread.run_sync(
                 untrusted_files.paths, place, self._limits.paths
             )  # before tests can add any
-            project = Project.of(place, paths, what.announced)
-            call = Invocation(room / "report", project, what.selection, caches)
-            argv = what.runner.command(what.command, call)
-            installed = (await self.equip(where, what.directory)).with_variables(what.runner.environment(call))
-            if what.clock_shift is not None:
-                installed = shifted_clock.laid(installed, room, place, what.clock_shift)
-            seconds = min(self._deadline_seconds, what.deadline_seconds or self._deadline_seconds)
+            project = Project.of(place, paths, tests.announced)
+            call = Invocation(room / "report", project, tests.selection, caches)
+            argv = tests.runner.command(tests.command, call)
+            installed = (await self.equip(checkout, tests.directory)).with_variables(tests.runner.environment(call))
+            if tests.clock_shift is not None:
+                installed = shifted_clock.laid(installed, room, place, tests.clock_shift)
+            seconds = min(self._deadline_seconds, tests.deadline_seconds or self._deadline_seconds)
             with report_pipe(call.report) as pipe:
-                command = _Command(argv, place, (where, room, caches), installed, seconds)
+                command = _Command(argv, place, (checkout, room, caches), installed, seconds)
                 ended = await self._execute(command, room)
-            reports = await to_thread.run_sync(_reports, what.runner, project, pipe)
+            reports = await to_thread.run_sync(_reports, tests.runner, project, pipe)
             tail = untrusted_files.tail(room / LOG, self._limits.tail_chars)
-            missing = self._missing(argv[0]) if ended.code == _NOT_FOUND else ""
+            missing = self._missing_program(argv[0]) if ended.code == _NOT_FOUND else ""
             if ended.code == _NOT_FOUND:
                 tail = "\n".join(filter(None, (tail, missing or self._not_shown(argv[0]))))
-            reports += _unreported(what.runner, reports, ended, tail, call)
-            return replace(_outcome(what.runner, reports, project, ended, tail), missing=missing)
+            reports += _unreported_results(tests.runner, reports, ended, tail, call)
+            return replace(_outcome(tests.runner, reports, project, ended, tail), missing=missing)
 
-    def _missing(self, program: str) -> str:
+    def _missing_program(self, program: str) -> str:
         """Return the sentence that there is no such program; empty if there is one, so that another was not found."""
         if shutil.which(program, path=self._environment.get("PATH", "")) is not None:
             return ""
@@ -193,7 +193,7 @@ class TestBench:
     async def _execute(self, command: _Command, room: Path) -> _Ended:
         """Run a command and return its end; no process that it started is left."""
         begun = anyio.current_time()
-        environment = command.installed.environment(self._inside(room), command.where)
+        environment = command.installed.environment(self._variables_inside(room), command.where)
         await self._confinement.hand_over(command.writable)
         readable = (*self._confinement.readable, *command.installed.readable)
         confined = replace(self._confinement, readable=readable)
@@ -207,7 +207,7 @@ class TestBench:
         except TimeoutError:
             return _Ended(None, timed_out=True, seconds=anyio.current_time() - begun)
 
-    def _inside(self, room: Path) -> dict[str, str]:
+    def _variables_inside(self, room: Path) -> dict[str, str]:
         home, temporary = room / "home", room / "tmp"
         for directory in (home, temporary):
             directory.mkdir()
@@ -256,7 +256,7 @@ def _create_room(scratch: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="run-", dir=scratch.resolve()))
 
 
-def _withheld(name: str) -> bool:
+def _is_withheld(name: str) -> bool:
     return bool(_SECRET.search(name) or _NOT_PASSED_ON.match(name))
 
 
@@ -266,7 +266,7 @@ def _reports(runner: Runner, project: Project, pipe: ReportPipe) -> list[Report]
     return found + [untrusted_files.report(runner, path, project) for path in runner.reports(project.root)]
 
 
-def _unreported(
+def _unreported_results(
     runner: Runner, reports: Collection[Report], ended: _Ended, tail: str, call: Invocation
 ) -> list[Report]:
     """Return the results of a finished run that only its output tells."""
@@ -279,7 +279,7 @@ def _unreported(
 def _outcome(runner: Runner, reports: Collection[Report], project: Project, ended: _Ended, tail: str) -> TestRun:
     cases = [case for report in reports for case in report.cases]
     problems = [report.problem for report in reports if report.problem]
-    results, broken = _merged(_result(runner, case, project) for case in cases)
+    results, broken = _merge_results(_result(runner, case, project) for case in cases)
     code = ended.code if ended.limit is None else None
     complete = code is not None and bool(reports) and not problems and runner.complete(code, cases, tail)
     return TestRun(
@@ -302,7 +302,7 @@ def _result(runner: Runner, case: Case, project: Project) -> TestResult:
     return TestResult(test, file, case.outcome, kind, runner.explain(case), asserted)
 
 
-def _merged(found: Iterable[TestResult]) -> tuple[dict[TestId, TestResult], dict[str, TestResult]]:
+def _merge_results(found: Iterable[TestResult]) -> tuple[dict[TestId, TestResult], dict[str, TestResult]]:
     """Return tests and broken files separately; of several results of one test the worst counts."""
     results: dict[TestId, TestResult] = {}
     broken: dict[str, TestResult] = {}

@@ -76,9 +76,9 @@ class Runner(ABC):
     action: str = ""
     """The words for what a test command has to do; empty for `call <name>`."""
 
-    @abstractmethod
     def detect(self, paths: Collection[str], read: Read) -> str | None:
         """Return the default test command if a repository with these paths uses this runner, else None."""
+        return None
 
     @abstractmethod
     def position(self, argv: Sequence[str]) -> int | None:

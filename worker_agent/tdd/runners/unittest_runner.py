@@ -16,7 +16,7 @@ from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
-from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
+from worker_agent.tdd.runners.runner import Invocation, Runner, Selection
 
 _REPORTER = """\
 import json, os, sys, traceback, unittest
@@ -121,14 +121,13 @@ _NO_TESTS = 5
 
 
 class UnittestRunner(Runner):
-    """The runner of any command with `-m unittest`; an id is like `tests/test_a.py::TestClass::test_name`."""
+    """The runner of any command with `-m unittest`; an id is like `tests/test_a.py::TestClass::test_name`.
+
+    It is never detected: pytest runs such tests too, and nothing tells that a project does without it.
+    """
 
     name = "unittest"
     action = "call python -m unittest"
-
-    def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """Return None always: pytest runs such tests too, and nothing tells that a project does without it."""
-        return None
 
     def position(self, argv: Sequence[str]) -> int | None:
         """Return the index of `-m` in `python -m unittest`, also behind `uv run` and `coverage run`."""
@@ -142,13 +141,13 @@ class UnittestRunner(Runner):
         """Return the command with our reporter in place of `-m unittest`, and the same arguments."""
         argv, at = self.split(test_command)
         reporter = engine_report.write_reporter(call, "unittest_reporter.py", _REPORTER)
-        wanted = _wanted(call.selection) if call.selection else None
+        wanted = _wanted_tests(call.selection) if call.selection else None
         return (*argv[:at], str(reporter), str(call.report), json.dumps(wanted), *argv[at + 2 :])
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output; a module that could not be loaded is reported as its file."""
         report = engine_report.read(data, project, "::")
-        return replace(report, cases=tuple(_located(case, project.paths) for case in report.cases))
+        return replace(report, cases=tuple(_with_file(case, project.paths) for case in report.cases))
 
     def error_line(self, case: Case) -> str:
         """Return the line that names the error: for a module that could not be loaded the traceback's last one."""
@@ -178,7 +177,7 @@ class UnittestRunner(Runner):
         return control_python.control(path, content, names, methods_only=True)
 
 
-def _wanted(selection: Selection) -> Mapping[str, Sequence[str]]:
+def _wanted_tests(selection: Selection) -> Mapping[str, Sequence[str]]:
     """Return files, and names of methods, empty for all: one with the same name in another class may run too."""
     named = all("::" in test for test in selection.tests)
     methods = (test.rpartition("::")[2].partition("/")[0].partition("[")[0] for test in selection.tests)
@@ -186,7 +185,7 @@ def _wanted(selection: Selection) -> Mapping[str, Sequence[str]]:
     return {"files": sorted(selection.files), "names": sorted(names)}
 
 
-def _located(case: Case, paths: Collection[str]) -> Case:
+def _with_file(case: Case, paths: Collection[str]) -> Case:
     """Return the case with its file: a module that could not be loaded has only its dotted name."""
     if case.classname != _LOADER:
         return case

@@ -81,10 +81,10 @@ class Hooks:
         place, about = root / HOOKS, {"repository": self._hooks.repository, "issue": number}
         created = place / "created"
         if not created.is_file():
-            await self._checked(Hook.AFTER_CREATE, place, tree, about)
+            await self._run_or_fail(Hook.AFTER_CREATE, place, tree, about)
             await to_thread.run_sync(_remember, place, {**about, "command": self._command(Hook.BEFORE_REMOVE)})
             created.touch()
-        await self._checked(Hook.BEFORE_RUN, place, tree, about)
+        await self._run_or_fail(Hook.BEFORE_RUN, place, tree, about)
 
     async def after(self, root: Path, tree: Path, number: int) -> None:
         """Run `after_run`, however the run ended; a failure is only logged."""
@@ -96,7 +96,7 @@ class Hooks:
 
         A failure is only logged.
         """
-        left = await to_thread.run_sync(_remembered, root / HOOKS)
+        left = await to_thread.run_sync(_recall, root / HOOKS)
         if left is not None:
             inside = root / "tree" if (root / "tree").is_dir() else root / HOOKS / "data"
             await self._run(Hook.BEFORE_REMOVE, left.pop("command"), root / HOOKS, inside, left)
@@ -104,7 +104,7 @@ class Hooks:
     def _command(self, hook: Hook) -> str:
         return self._hooks.commands.get(hook, "")
 
-    async def _checked(self, hook: Hook, place: Path, tree: Path, about: Mapping[str, Any]) -> None:
+    async def _run_or_fail(self, hook: Hook, place: Path, tree: Path, about: Mapping[str, Any]) -> None:
         why = await self._run(hook, self._command(hook), place, tree, about)
         if why:
             raise HookFailed(hook, why)
@@ -151,7 +151,7 @@ def _remember(place: Path, about: Mapping[str, Any]) -> None:
         (place / "before_remove.json").write_text(json.dumps(about), encoding="utf-8")
 
 
-def _remembered(place: Path) -> dict[str, Any] | None:
+def _recall(place: Path) -> dict[str, Any] | None:
     path = place / "before_remove.json"
     if not path.is_file() or path.is_symlink():
         return None

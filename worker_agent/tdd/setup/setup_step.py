@@ -103,7 +103,7 @@ class SetUp:
         bound._base = base
         return bound
 
-    def by(self, command: str | None) -> SetUp:
+    def with_command(self, command: str | None) -> SetUp:
         """Return the set-up with another command; None: nothing is installed."""
         bound = copy.copy(self)
         bound._command = command
@@ -119,7 +119,7 @@ class SetUp:
         found = await to_thread.run_sync(lock_files, where / directory)
         place = self._root / digest(self._repository, f"{directory}:{self._command}", found)
         self._root.mkdir(mode=0o755, parents=True, exist_ok=True)
-        async with _locked(place.with_suffix(".lock")):
+        async with _hold_lock(place.with_suffix(".lock")):
             if not (place / "ready").is_file():
                 await self._make(place, where, found, directory)
             os.utime(place)
@@ -130,7 +130,9 @@ class SetUp:
         argv = command_line.split(self._command or "", key="setup_command")
         writable: tuple[Path, ...] = (place / "project", place / "home", place / PACKAGES, place / "venv")
         try:
-            await self._begin(place, where, {f"{directory}/{name}".lstrip("/"): text for name, text in found.items()})
+            await self._copy_project(
+                place, where, {f"{directory}/{name}".lstrip("/"): text for name, text in found.items()}
+            )
             inside = place / "project" / directory
             if _wants_python(found):
                 await self._run((sys.executable, "-I", "-m", "venv", str(place / "venv")), place, writable, inside)
@@ -149,10 +151,10 @@ class SetUp:
         log.info("set_up_completed", environment=place.name)
         await to_thread.run_sync(collect, self._root)
 
-    async def _begin(self, place: Path, where: Path, found: Mapping[str, bytes]) -> None:
-        project = await to_thread.run_sync(_begin, place)
+    async def _copy_project(self, place: Path, where: Path, found: Mapping[str, bytes]) -> None:
+        project = await to_thread.run_sync(_create_place, place)
         if self._base is None:
-            await to_thread.run_sync(of, where, project)
+            await to_thread.run_sync(copy_checkout, where, project)
             return
         project.mkdir()
         await self._base(project)
@@ -224,7 +226,7 @@ def _wants_python(files: Mapping[str, bytes]) -> bool:
     return not files or any(name in PYTHON or name.endswith(".txt") for name in files)
 
 
-def _begin(place: Path) -> Path:
+def _create_place(place: Path) -> Path:
     """Create a fresh `place`; return the project's directory."""
     directories.renew(place)
     place.chmod(0o755)
@@ -234,7 +236,7 @@ def _begin(place: Path) -> Path:
 
 
 @asynccontextmanager
-async def _locked(lock: Path) -> AsyncIterator[None]:
+async def _hold_lock(lock: Path) -> AsyncIterator[None]:
     """Hold the lock: of all tasks and processes that want the same environment, one makes it."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -259,7 +261,7 @@ RECORD_BYTES = 2**20
 """The most bytes of a record of an installed package; larger files are no records and are not read."""
 
 
-def of(where: Path, project: Path) -> None:
+def copy_checkout(where: Path, project: Path) -> None:
     """Copy a checkout without its `.git` and links of an earlier set-up; `project` does not exist yet."""
     left_out = {".git", *(name for name in LINKED if (where / name).is_symlink())}
 
@@ -304,7 +306,8 @@ def prune(place: Path) -> bool:
 def _refers(root: Path, project: Path, kept: Sequence[Path]) -> bool:
     """Return whether a link below `root`, or an editable install, leads into the rest of the project."""
     real, kept = project.resolve(), [path.resolve() for path in kept]
-    for path in _below(root):
+    for entry in directories.walk(root, deepest=directories.LONGEST_PATH):
+        path = Path(entry.path)
         if path.is_symlink():
             target = Path(os.path.realpath(path))
             if target.is_relative_to(real) and not any(target.is_relative_to(one) for one in kept):
@@ -312,10 +315,6 @@ def _refers(root: Path, project: Path, kept: Sequence[Path]) -> bool:
         elif _is_editable(path, {project, real}):
             return True
     return False
-
-
-def _below(root: Path) -> Iterator[Path]:
-    yield from (Path(entry.path) for entry in directories.walk(root, deepest=directories.LONGEST_PATH))
 
 
 def _is_editable(path: Path, projects: Collection[Path]) -> bool:

@@ -59,7 +59,7 @@ class Statement:
 def functions(source: Source) -> tuple[Function, ...]:
     """Return the functions with a name and a body in the order of the text, without tests inside Rust code."""
     found = []
-    for name, node in _named(source):
+    for name, node in _named_functions(source):
         body = node.child_by_field_name("body")
         if body is None and source.language is Language.CSHARP:
             body = node.child_by_field_name("value")
@@ -196,7 +196,7 @@ def is_unread(source: Source, node: Node) -> bool:
     return after is not None and after.type in unread
 
 
-def _named(source: Source) -> Iterator[tuple[str, Node]]:
+def _named_functions(source: Source) -> Iterator[tuple[str, Node]]:
     """Yield each function that is a unit, with its qualified name."""
     kinds = NODE_TYPES[source.language]
     pending: list[tuple[str, Node]] = [("", source.root)]

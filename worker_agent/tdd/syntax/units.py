@@ -102,7 +102,7 @@ def unit_of(test_id_name: str, units: Iterable[TestUnit]) -> TestUnit | None:
         fitting = [unit for unit in listed if unit.dynamic and _fits(unit.dynamic, name)]
         if fitting:
             return max(fitting, key=lambda unit: len(unit.dynamic))
-    return _ending(test_id_name, listed)
+    return _find_by_ending(test_id_name, listed)
 
 
 def _spellings(name: str) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _fits(pattern: str, name: str) -> bool:
     )
 
 
-def _ending(name: str, units: Sequence[TestUnit]) -> TestUnit | None:
+def _find_by_ending(name: str, units: Sequence[TestUnit]) -> TestUnit | None:
     """Return a test whose name ends the reported one: Rust, Java and C# put the crate or package in front."""
     for spelled in (re.sub(r"[.$+\\]+", "::", spelling) for spelling in _spellings(name)):
         fitting = [unit for unit in units if spelled == unit.name or spelled.endswith(f"::{unit.name}")]
@@ -143,7 +143,7 @@ def _unit(source: Source, found: FoundTest, known: Definitions, elsewhere: Mappi
         found.node.start_byte,
         found.node.end_byte,
         line_of(found.node),
-        hashed(digest(source, *_without(part, found.tables)) for part in found.parts),
+        hashed(digest(source, *_pieces_without(part, found.tables)) for part in found.parts),
         hashed([*around, *(f"{name} {meaning}" for name, meaning in sorted(reaches.items()))]),
         tuple(f"{case.key} {digest(source, case.node)}" for case in found.cases),
         found.skipped,
@@ -168,10 +168,10 @@ def _statement(source: Source, statement: Node) -> str:
     return f"{'check ' if is_plain else ''}{digest(source, statement)}"
 
 
-def _without(node: Node, tables: Sequence[Node]) -> list[Node]:
+def _pieces_without(node: Node, tables: Sequence[Node]) -> list[Node]:
     """Return a node in pieces that leave out the `tables` within it."""
     if not any(inside(table, node) for table in tables):
         return [node]
     if node in tables:
         return []
-    return [piece for found in node.children for piece in _without(found, tables)]
+    return [piece for found in node.children for piece in _pieces_without(found, tables)]

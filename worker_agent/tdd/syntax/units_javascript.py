@@ -114,13 +114,13 @@ def _tests(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTes
         if is_test(source, found):
             yield _test(source, found, around)
             continue
-        inner = _looped(source, found, around)
+        inner = _loop_scope(source, found, around)
         if _is_block(source, found):
             inner = _block(source, found, around)
         pending.extend((each, inner) for each in reversed(found.named_children))
 
 
-def _looped(source: Source, node: Node, scope: _Scope) -> _Scope:
+def _loop_scope(source: Source, node: Node, scope: _Scope) -> _Scope:
     """Return the scope within a loop: its values are cases, one by one if they are literals."""
     if node.type == "for_in_statement":
         over = child(node, "right")
@@ -268,7 +268,7 @@ def title_of(source: Source, call: Node, *, is_table: bool) -> tuple[str, str]:
 
 def _text(source: Source, node: Node) -> tuple[str, str]:
     if node.type == "string":
-        text = _unescaped(source.text(node)[1:-1])
+        text = _unescape(source.text(node)[1:-1])
         return text, re.escape(text)
     if node.type == "template_string":
         pieces = [
@@ -283,7 +283,7 @@ def _text(source: Source, node: Node) -> tuple[str, str]:
     return source.text(node), ANYTHING
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return re.sub(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", lambda found: _escape(found[1]), text, flags=re.DOTALL)
 
 

@@ -61,7 +61,7 @@ def definitions(source: Source, tests: Iterable[Node]) -> Definitions:
     found: dict[str, tuple[Definition, ...]] = {}
     starts = {node.start_byte for node in tests}
     ranges = test_ranges(source)
-    for key, node in _named(source, starts):
+    for key, node in _named_definitions(source, starts):
         if ranges and not any(start <= node.start_byte < end for start, end in ranges):
             continue  # code that stands in the same file is what is tested
         if node.type in _IMPORTS:
@@ -127,7 +127,7 @@ def _is_keyword(parent: Node | None, node: Node) -> bool:
     return parent is not None and parent.type == "keyword_argument" and parent.child_by_field_name("name") == node
 
 
-def _named(source: Source, tests: set[int]) -> Iterator[tuple[str, Node]]:
+def _named_definitions(source: Source, tests: set[int]) -> Iterator[tuple[str, Node]]:
     """Yield names with their definitions, marked as in `Definitions`; nothing from within a function."""
     pending = [(found, False) for found in reversed(source.root.named_children)]
     while pending:
@@ -141,7 +141,7 @@ def _named(source: Source, tests: set[int]) -> Iterator[tuple[str, Node]]:
                 yield field_text(source, node, "name") or field_text(source, node, "type"), whole
             pending.extend((found, node.type != "module") for found in reversed(list(statements(body))))
             continue
-        bound = list(_bound(source, node))
+        bound = list(_bound_names(source, node))
         yield from ((f".{name}" if is_member and node.type not in _IMPORTS else name, whole) for name in bound)
         if bound and _is_function(node):
             yield from ((f"'{name}", whole) for name in bound)
@@ -149,7 +149,7 @@ def _named(source: Source, tests: set[int]) -> Iterator[tuple[str, Node]]:
             pending.extend((found, is_member) for found in reversed(node.named_children))
 
 
-def _bound(source: Source, node: Node) -> Iterator[str]:
+def _bound_names(source: Source, node: Node) -> Iterator[str]:
     """Yield the names that a statement defines."""
     if node.type in _IMPORTS:
         yield from imported(source, node)

@@ -89,7 +89,7 @@ def _group(source: Source, node: Node, scope: _Scope) -> _Scope:
 def _example(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
     titles = [_title(source, found) for found in arguments_of(node)[:1] if not _is_option(found)]
     body, method = block_of(node), field_text(source, node, "method")
-    name, pattern = _joined([*scope.titles, *titles])
+    name, pattern = _join_titles([*scope.titles, *titles])
     if not titles:
         pattern += r"( .*)?"
     if method == "test" and scope.titles:
@@ -107,7 +107,7 @@ def _example(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool
     return found, scope.focused or method in {"fit", "fspecify", "fexample"} or _is_focused(source, node)
 
 
-def _joined(titles: list[tuple[str, str]]) -> tuple[str, str]:
+def _join_titles(titles: list[tuple[str, str]]) -> tuple[str, str]:
     """Return joined descriptions as in RSpec: blanks between, but none before `#sum`, `.sum` and `::Sum`."""
     name, pattern = "", ""
     for text, shape in titles:
