@@ -57,9 +57,9 @@ class AttachedImages:
 
     def text(self) -> str:
         """Return the text about the images for a coder; empty if the issue has no image."""
-        where = [f"- `{name}`: {one.address}" for name, one in zip(self.names, self.shown, strict=True)]
-        told = ["Images of this text are files here; look at them. They are no part of the change.", *where]
-        return "\n\n".join(filter(None, ("\n".join(told) if where else "", unseen(self.unseen))))
+        lines = [f"- `{name}`: {one.address}" for name, one in zip(self.names, self.shown, strict=True)]
+        told = ["Images of this text are files here; look at them. They are no part of the change.", *lines]
+        return "\n\n".join(filter(None, ("\n".join(told) if lines else "", unseen(self.unseen))))
 
     async def lay(self, tree: Path) -> tuple[Path, ...]:
         """Write the images into a tree, where `capture` leaves them out; return the files."""
@@ -106,15 +106,15 @@ class ImageFetcher:
 
         Raises `Transient` if GitHub does not answer who may write.
         """
-        own, said = images(issue.body), [address for one in discussion.comments for address in images(one.body)]
+        of_issue, said = images(issue.body), [address for one in discussion.comments for address in images(one.body)]
         wanted = list(said)
-        if own and not await self._trust_filter.why_not(issue.author):
-            wanted = [*own, *said]
+        if of_issue and not await self._trust_filter.why_not(issue.author):
+            wanted = [*of_issue, *said]
         if any(path.startswith(f"{ISSUE_IMAGES}/") for path in paths):
             wanted = []
         files = await self._fetch_files(list(dict.fromkeys(wanted))[:MOST], store)
-        hidden = sum(address not in files for address in own)
-        if own:
+        hidden = sum(address not in files for address in of_issue)
+        if of_issue:
             self._found[issue.number] = (issue.body, hidden)
         shown = tuple(AttachedImage(address, file) for address, file in files.items())
         return AttachedImages(shown, hidden + sum(address not in files for address in said))

@@ -197,7 +197,7 @@ def ceilings_of(parts: Parts) -> CeilingCheck:
 
 def repair_of(settings: Settings) -> RoleOverride:
     """Return the limits of a CI repair: those of its own role if it has some, else less than those of other runs."""
-    own = settings.roles.get(settings.phases.get("fix_ci", "debugger"))
-    if own is None:
+    role = settings.roles.get(settings.phases.get("fix_ci", "debugger"))
+    if role is None:
         return REPAIR
-    return replace(REPAIR, max_turns=own.max_turns or REPAIR.max_turns, budget_usd=own.budget or REPAIR.budget_usd)
+    return replace(REPAIR, max_turns=role.max_turns or REPAIR.max_turns, budget_usd=role.budget or REPAIR.budget_usd)

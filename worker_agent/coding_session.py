@@ -203,12 +203,12 @@ class CodingSession:
         if (turn, work.topic) in made.trees:
             return made.trees[turn, work.topic]
         await begin_run(work.held, more=recorded(work.held.fence, work.discussion))
-        where = await work.space.reset_tree(start)
-        installed = await self.bench_of(work).equip(where, work.suites[0].directory)
+        tree_root = await work.space.reset_tree(start)
+        installed = await self.bench_of(work).equip(tree_root, work.suites[0].directory)
         if self._hooks is not None:
-            await self._hooks.before(work.space.root, where, work.issue.number)
-        shown = await work.pictures.lay(where)
-        request = replace(self._request(work, call, turn, prompt, where), readable=installed.readable, images=shown)
+            await self._hooks.before(work.space.root, tree_root, work.issue.number)
+        shown = await work.pictures.lay(tree_root)
+        request = replace(self._request(work, call, turn, prompt, tree_root), readable=installed.readable, images=shown)
         if work.allowed:  # the patch policy keeps the rest of what is protected
             request = replace(request, protected=())
         if self._continued is not None and (self._hooks is None or not self._hooks.follow):
@@ -230,7 +230,7 @@ class CodingSession:
             return self.bench.based(export)
         return self.bench.based(export).setting_up(work.rules.setup_command)
 
-    def _request(self, work: WorkContext, call: CoderCall, turn: Attempt, prompt: str, where: Path) -> Request:
+    def _request(self, work: WorkContext, call: CoderCall, turn: Attempt, prompt: str, tree_root: Path) -> Request:
         return Request(
             call=call,
             item=f"#{work.issue.number}",
@@ -238,7 +238,7 @@ class CodingSession:
             body=work.issue.body,
             role=ROLES[call],
             prompt=prompt,
-            tree=where,
+            tree=tree_root,
             attempt=turn.attempt,
             round=turn.round,
             retry=turn.retry,
@@ -271,14 +271,14 @@ class CodingSession:
             await self._hooks.after(work.space.root, work.space.tree, work.issue.number)
         return outcome
 
-    async def keep_last(self, held: Held, why: Blocked) -> None:
+    async def keep_last(self, held: Held, error: Blocked) -> None:
         """Keep the result of an item's last run on disk when the item is given up, and name the place in the error."""
         last = held.memory.take(LastRun)
-        if last is None or why.kept or (last.start != held.fence.work_head and held.fence.work_head):
+        if last is None or error.kept or (last.start != held.fence.work_head and held.fence.work_head):
             return
         directory = self.phase_commits.kept(held.fence)
-        if await keep_last(last, why, directory, self.phase_commits.keys.outgoing):
-            why.kept = f"`{below_state(directory)}` in the state directory of {held.fence.agent}"
+        if await keep_last(last, error, directory, self.phase_commits.keys.outgoing):
+            error.kept = f"`{below_state(directory)}` in the state directory of {held.fence.agent}"
 
     def closing_text(self, held: Held, tree: str) -> str:
         """Return the coder's closing words of an item's last run; empty unless that run made `tree`."""

@@ -234,13 +234,13 @@ def pull_request_closed(fence: Fence, names: Labels, *, remains: bool | None = T
 
     `remains`: True if its branch still exists, None if that is unknown. GitHub reopens no pull request without it.
     """
-    where = branch(fence)
+    branch_name = branch(fence)
     changes, ready = names.of(Stage.CHANGES_REQUESTED), names.of(Stage.READY)
-    kept = f" The branch `{where}` is kept." if remains else ""
+    kept = f" The branch `{branch_name}` is kept." if remains else ""
     restored = ""
     if remains is False:
-        kept = f" The branch `{where}` was deleted."
-        restored = f"restore the branch `{where}` (#{fence.pr} has a button for it), then "
+        kept = f" The branch `{branch_name}` was deleted."
+        restored = f"restore the branch `{branch_name}` (#{fence.pr} has a button for it), then "
     steps = (
         f"{restored}reopen #{fence.pr} and set `{changes}` on it to have it changed, or "
         f"`{names.of(Stage.REVIEWING)}` to have it reviewed; or set `{ready}` on this issue to start over; "

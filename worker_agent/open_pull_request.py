@@ -90,16 +90,16 @@ class Opening:
 
     async def _find_or_open(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
         """Return the pull request: adopted if it exists, opened if not."""
-        where = comments.branch(held.fence)
+        branch = comments.branch(held.fence)
         new = held.memory.take(_Built) == _Built(held.fence.work_head)
-        found = () if new else await self._forge.pulls.of_branch(where)
+        found = () if new else await self._forge.pulls.of_branch(branch)
         opened = next((pull for pull in found if pull.open), None)
         if opened is not None:
             return opened
         if any(not pull.merged and pull.head_sha == held.fence.work_head for pull in found):
             raise PullRequestClosed  # one with another head is of an earlier start, which a person has ended
         title = pull_request_body.title(self._policy.pulls.title, snapshot.issue, read(snapshot.issue.body).kind)
-        return await self._forge.pulls.open(title, body, where, self._policy.base_branch, held)
+        return await self._forge.pulls.open(title, body, branch, self._policy.base_branch, held)
 
     async def _finish(self, held: Held, snapshot: Snapshot, refused: NothingToPull) -> Ended:
         """End the item: the very commit is on the base. Git is checked, too: a branch that was moved is not done.
@@ -125,6 +125,6 @@ class Opening:
         The API may neither know its commits nor list the pull request that a lost reply was about.
         """
         age = (held.server_now() - held.fence.at).total_seconds()
-        where = comments.branch(held.fence)
-        if age < PATIENCE_SECONDS and await self._source.refresh(f"refs/heads/{where}") == held.fence.work_head:
-            raise NotShown(f"what was made of `{where}`", min(DOUBT_SECONDS, PATIENCE_SECONDS - age))
+        branch = comments.branch(held.fence)
+        if age < PATIENCE_SECONDS and await self._source.refresh(f"refs/heads/{branch}") == held.fence.work_head:
+            raise NotShown(f"what was made of `{branch}`", min(DOUBT_SECONDS, PATIENCE_SECONDS - age))

@@ -222,10 +222,10 @@ class PhaseCommits:
     ) -> PatchRefused | PushRefused:
         """Return the same refusal with the place of the kept patch."""
         kept = await keep(space.git, base, tree, self.kept(fence))
-        where = str(kept.relative_to(self._places.kept.parent)) if kept else ""
+        place = str(kept.relative_to(self._places.kept.parent)) if kept else ""
         if isinstance(refused, PatchRefused):
-            return PatchRefused(refused.refusals, kept=where)
-        return PushRefused(f"{refused}\nThe patch is kept in the state directory as `{where}`.")
+            return PatchRefused(refused.refusals, kept=place)
+        return PushRefused(f"{refused}\nThe patch is kept in the state directory as `{place}`.")
 
     async def _branch(self, fence: Fence, commit: str) -> list[RefUpdate]:
         """Return the move of the work branch; empty if a person has put this very commit there."""

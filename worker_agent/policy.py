@@ -30,9 +30,9 @@ class SuitePolicy:
 
 def suites_of(configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
     """Return the configured suites, else the one that the repository's own keys describe."""
-    own = SuitePolicy(configured.working_directory, configured.test_command, configured.test_report)
+    whole = SuitePolicy(configured.working_directory, configured.test_command, configured.test_report)
     several = (SuitePolicy(one.directory, one.test_command, one.test_report) for one in configured.suites)
-    return tuple(several) or (own,)
+    return tuple(several) or (whole,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from worker_agent.expected_labels import ordered_to_stop
 
 def stop_request(item: Issue | PullRequest, shown: Stage | None, names: Labels) -> str | None:
     """Return the reason why the work ends, or None. `shown` is the stage that the item should show, None for none."""
-    what = "pull request" if isinstance(item, PullRequest) or item.is_pull_request else "issue"
+    kind = "pull request" if isinstance(item, PullRequest) or item.is_pull_request else "issue"
     if not item.open or (isinstance(item, Issue) and item.locked):
-        return f"the {what} was {'locked' if item.open else 'closed'}"
+        return f"the {kind} was {'locked' if item.open else 'closed'}"
     labels = names.read(item.labels)
     if Flag.PAUSED in labels.flags:
         return f"'{names.of(Flag.PAUSED)}' was set"

@@ -89,9 +89,9 @@ class Sync:
     async def _meet(self, held: Held, issue: Issue, base_branch: str, tip: str) -> _Meeting:
         work, ours = await self._session.open(held, issue), held.fence.work_head
         await work.space.bring(tip)
-        own = {change.path for change in await work.space.changes(work.base, ours)}
+        paths = {change.path for change in await work.space.changes(work.base, ours)}
         merged = await merge(work.space.git, ours, tip)
-        return _Meeting(replace(work, base=tip), ours, base_branch, merged, own)
+        return _Meeting(replace(work, base=tip), ours, base_branch, merged, paths)
 
     async def _test_merge(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
         """Return the run of a merged tree, and the tests that passed on either side and fail there."""

@@ -43,9 +43,9 @@ def base_red(fence: Fence, reading: CiObservation) -> Status:
     """Return the status while the base branch fails the same checks."""
     names = _names(check.name for check in of(reading, Cause.BASE) or failed(reading.checks))
     wait = fence.wait
-    why = {"why": wait.reason, "until": wait.until.isoformat()} if wait else {"why": "red-base"}
+    cause = {"why": wait.reason, "until": wait.until.isoformat()} if wait else {"why": "red-base"}
     sentence = f"Waiting for the base branch: its checks fail too ({names}). This uses no attempt."
-    return progress(fence, sentence, waiting=why)
+    return progress(fence, sentence, waiting=cause)
 
 
 def overdue(fence: Fence, reading: CiObservation) -> Status:

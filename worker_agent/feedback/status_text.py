@@ -44,9 +44,9 @@ def with_ignored(status: Status, ignored: Sequence[tuple[str, str]]) -> Status:
     return replace(status, rows=(*status.rows, ("Ignored remarks", told)), data={**status.data, "ignored": listed})
 
 
-def _waiting_status(fence: Fence, sentence: str, why: str) -> Status:
+def _waiting_status(fence: Fence, sentence: str, reason: str) -> Status:
     opened = comments.waiting_for_ci(fence)
-    return replace(opened, sentence=sentence, data={**opened.data, "waiting": {"why": why}})
+    return replace(opened, sentence=sentence, data={**opened.data, "waiting": {"why": reason}})
 
 
 def _count(number: int, noun: str) -> str:

@@ -68,8 +68,8 @@ def cycle_status(circle: Sequence[Link]) -> Status:
     )
 
 
-def _taken_out(link: Link, where: str) -> str:
+def _taken_out(link: Link, place: str) -> str:
     """Return the advice for removing one link of the cycle."""
     if link.written:
-        return f"take `Depends on #{link.on}` out of {where}"
-    return f'remove the relationship "blocked by #{link.on}" from {where}'
+        return f"take `Depends on #{link.on}` out of {place}"
+    return f'remove the relationship "blocked by #{link.on}" from {place}'

@@ -93,8 +93,8 @@ class Eligibility:
         if isinstance(wish, str):
             await self._tell(issue, pull_request, fence)
             return wish
-        why = cause(wish, issue, pull_request, fence, self._policy.names)
-        if why is None:
+        label = cause(wish, issue, pull_request, fence, self._policy.names)
+        if label is None:
             again = urged(issue, pull_request, fence, self._policy.names)
             if again is None or fence is None or await self._refusal(again, issue, fence):
                 return wish
@@ -104,7 +104,7 @@ class Eligibility:
         if blocker is not None and not circle:
             return f"blocked by {blocker}"
         wish = await self._requests.refined(wish, issue, pull_request, fence)
-        refusal = await self._refusal(why, issue, fence, wish)
+        refusal = await self._refusal(label, issue, fence, wish)
         if blocker is None or refusal:
             return refusal or await self._wait_for_files(issue, wish) or wish
         told = dependency_cycles.cycle_status(circle)
@@ -166,20 +166,20 @@ class Eligibility:
         found = await self._forge.pulls.pull_request(number)
         return found if links.issue_of(found) == candidate.number else None
 
-    async def _refusal(self, why: Cause, issue: Issue, fence: Fence | None, wish: Intent | None = None) -> str:
+    async def _refusal(self, label: Cause, issue: Issue, fence: Fence | None, wish: Intent | None = None) -> str:
         """Return why the label does not count: it is untrusted, or older than a stop. Empty if it counts."""
         if fence is None and issue.untouched and not await self._distrust(issue.author):
             return ""
-        events = await self._forge.issues.label_events(why.number)
-        newest = self._newest(events, why.stages)
-        known = newest is not None and await self._other_accounts.asks(newest.actor, why, issue)
+        events = await self._forge.issues.label_events(label.number)
+        newest = self._newest(events, label.stages)
+        known = newest is not None and await self._other_accounts.asks(newest.actor, label, issue)
         refused = "" if known else await self._distrust(newest.actor if newest else None)
         if refused and newest is not None:
-            await self._answer_stranger(why.number, newest)
+            await self._answer_stranger(label.number, newest)
         if refused or newest is None:
             return refused
         if fence is not None and fence.stage is Stage.WITHDRAWN and newest.at < fence.at:
-            afresh = Stage.READY in why.stages and self._is_afresh(events, fence)
+            afresh = Stage.READY in label.stages and self._is_afresh(events, fence)
             if not afresh:
                 return "a person stopped it after the label was set"
         return "" if wish is None else await self._wording.doubt(issue, fence, wish, newest.at)

@@ -33,7 +33,7 @@ class OtherAccounts:
         self._accounts = accounts
         self.keys = keys
 
-    async def asks(self, account: Account, why: Cause, issue: Issue) -> bool:
+    async def asks(self, account: Account, label: Cause, issue: Issue) -> bool:
         """Return whether `account` is the engine's, and the fence of the label's agent agrees with the label.
 
         The reviewer may ask for changes, and the planner for a specification of an approved plan; no agent asks another
@@ -41,9 +41,9 @@ class OtherAccounts:
         """
         if account.id not in self._accounts:
             return False
-        if Stage.CHANGES_REQUESTED in why.stages:
-            return await self.requested(why.number) is not None
-        return Stage.READY in why.stages and await self._is_planned(issue)
+        if Stage.CHANGES_REQUESTED in label.stages:
+            return await self.requested(label.number) is not None
+        return Stage.READY in label.stages and await self._is_planned(issue)
 
     async def requested(self, number: int) -> Fence | None:
         """Return the reviewer's fence of a pull request that it gave back; its phase is the reason.

@@ -81,14 +81,14 @@ class SameFiles:
     def _stands(self, other: Issue) -> bool:
         return _is_begun(other, self._names) or self._begins(other)
 
-    def _begins(self, one: Issue) -> bool:
-        ready = Stage.READY in self._names.read(one.labels).stages
-        return one.number in self._beginning and ready and one.open and not one.is_pull_request
+    def _begins(self, item: Issue) -> bool:
+        ready = Stage.READY in self._names.read(item.labels).stages
+        return item.number in self._beginning and ready and item.open and not item.is_pull_request
 
-    def _is_ahead(self, one: Issue, issue: Issue) -> bool:
-        if one.number == issue.number or not self._begins(one):
+    def _is_ahead(self, other: Issue, issue: Issue) -> bool:
+        if other.number == issue.number or not self._begins(other):
             return False
-        return urgency(one, self._priorities) < urgency(issue, self._priorities)
+        return urgency(other, self._priorities) < urgency(issue, self._priorities)
 
     def _next(self, ahead: Iterable[Issue], files: Collection[str]) -> Sharing | None:
         ordered = sorted(ahead, key=lambda one: urgency(one, self._priorities))
@@ -108,10 +108,10 @@ def waiting_status(sharing: Sharing) -> Status:
     )
 
 
-def _is_begun(one: Issue, names: Labels) -> bool:
-    labels = names.read(one.labels)
-    return one.open and not one.is_pull_request and not labels.story and bool(labels.stages & BEGUN)
+def _is_begun(item: Issue, names: Labels) -> bool:
+    labels = names.read(item.labels)
+    return item.open and not item.is_pull_request and not labels.story and bool(labels.stages & BEGUN)
 
 
-def _shared_files(one: Issue, files: Collection[str]) -> tuple[str, ...]:
-    return tuple(path for path in one.files if path in files)
+def _shared_files(item: Issue, files: Collection[str]) -> tuple[str, ...]:
+    return tuple(path for path in item.files if path in files)

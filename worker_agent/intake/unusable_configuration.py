@@ -32,12 +32,12 @@ class Unusable:
         self._boot = boot
         self._found: tuple[int, str, float] | None = None
 
-    def begin(self, number: int, why: str) -> None:
-        """Record that issue `number` could not begin because of `why`; nothing else is begun for a while."""
-        if self._found is None or self._found[1] != why:
-            log.error("repository_held", outcome="skipped", repo=self._repository, error=why)
-        self._found = number, why, self._boot() + AGAIN.total_seconds()
-        self._shown[self._repository] = why
+    def begin(self, number: int, reason: str) -> None:
+        """Record that issue `number` could not begin because of `reason`; nothing else is begun for a while."""
+        if self._found is None or self._found[1] != reason:
+            log.error("repository_held", outcome="skipped", repo=self._repository, error=reason)
+        self._found = number, reason, self._boot() + AGAIN.total_seconds()
+        self._shown[self._repository] = reason
 
     def end(self) -> None:
         """Record that work could begin."""
@@ -50,9 +50,9 @@ class Unusable:
         """Return why a start is put off; None for the issue of the finding, which is retried by its own wait."""
         if self._found is None or wish.stage is not Stage.IMPLEMENTING or wish.phase != Phase.RED:
             return None
-        found, why, until = self._found
+        found, reason, until = self._found
         left = until - self._boot()
-        return Skip(f"nothing can be begun here: {why}", left) if found != number and left > 0 else None
+        return Skip(f"nothing can be begun here: {reason}", left) if found != number and left > 0 else None
 
 
 def is_unbegun(held: Held) -> bool:

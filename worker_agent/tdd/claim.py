@@ -29,14 +29,14 @@ MORE = "... and "
 def write(claim: Claim, keys: Keyring) -> str:
     """Return the line; at most `LIMIT` characters, however long the tests' names are."""
     claim = replace(claim, proof=None if claim.proof is None else _bound_lists(claim.proof), v=VERSION)
-    left = LIMIT - len(_line(_content(claim, {}), keys))
+    left = LIMIT - len(_line(claim, {}, keys))
     kept: dict[TestId, str] = {}
     for test, red in claim.tests.items():
         left -= len(comment_signatures.spelled({test: red}))
         if left < 0:
             break
         kept[test] = red
-    return _line(_content(claim, kept), keys)
+    return _line(claim, kept, keys)
 
 
 def _bound_lists(proof: ClaimedProof) -> ClaimedProof:
@@ -59,14 +59,9 @@ def _fit(entries: Sequence[str]) -> tuple[str, ...]:
     return tuple(entries)
 
 
-def _content(claim: Claim, tests: Mapping[str, str]) -> dict[str, object]:
-    return asdict(claim) | {"tests": dict(tests)}
-
-
-def _line(content: Mapping[str, object], keys: Keyring) -> str:
-    issue = content["issue"]
-    line = comment_signatures.render(NAME, {"data": comment_signatures.spelled(content)}, version=VERSION)
-    return keys.sign(PURPOSE, issue if isinstance(issue, int) else 0, line)
+def _line(claim: Claim, tests: Mapping[str, str], keys: Keyring) -> str:
+    content = comment_signatures.spelled(asdict(claim) | {"tests": dict(tests)})
+    return keys.sign(PURPOSE, claim.issue, comment_signatures.render(NAME, {"data": content}, version=VERSION))
 
 
 def together(proofs: Sequence[ProofNote]) -> ProofNote | None:

@@ -44,18 +44,18 @@ async def placed(mirror: Mirror, claim: Claim, head: str, branch: str, *, merged
     That is the claimed one, unless the base branch was merged into the head since. All commits are in the clone.
     """
     tip = await mirror.tip(branch)
-    why = []
+    reasons = []
     if tip is None or not await mirror.is_ancestor(claim.base, tip):
-        why.append(f"The claimed base {claim.base[:12]} is no commit of the base branch '{branch}'.")
+        reasons.append(f"The claimed base {claim.base[:12]} is no commit of the base branch '{branch}'.")
     if not await mirror.is_ancestor(claim.base, head):
-        why.append(f"The head {head[:12]} is not built on the claimed base {claim.base[:12]}.")
+        reasons.append(f"The head {head[:12]} is not built on the claimed base {claim.base[:12]}.")
     if not await mirror.is_ancestor(claim.head, head):
-        why.append(f"The claimed head {claim.head[:12]} is not in the history of the head {head[:12]}.")
+        reasons.append(f"The claimed head {claim.head[:12]} is not in the history of the head {head[:12]}.")
     base = claim.base
-    if tip is not None and not merged and not why:
+    if tip is not None and not merged and not reasons:
         common = (await mirror.git.run("merge-base", names.oid(tip), names.oid(head), ok=(0, 1))).text
         base = common if common and common != head else base
-    return History(tuple(why), same_base=base == claim.base, same_head=claim.head == head), base
+    return History(tuple(reasons), same_base=base == claim.base, same_head=claim.head == head), base
 
 
 async def later(mirror: Mirror, claimed: str, head: str) -> tuple[str, ...]:

@@ -45,10 +45,10 @@ def unproven(seen: Repeated) -> tuple[Falsehood, ...]:
         return tuple(Falsehood("red", line) for line in red.details or ("No test is red on the base.",))
     if green.ok:
         return ()
-    where = "weak" if green.error is ErrorType.TEST_UNEXPECTED_PASS else "green"
+    kind = "weak" if green.error is ErrorType.TEST_UNEXPECTED_PASS else "green"
     if green.error is ErrorType.REGRESSION:
-        where = "regression"
-    return tuple(Falsehood(where, line) for line in green.details)
+        kind = "regression"
+    return tuple(Falsehood(kind, line) for line in green.details)
 
 
 def false(claim: Claim, seen: Repeated, history: History) -> tuple[Falsehood, ...]:

@@ -76,9 +76,9 @@ class Report:
         )
 
 
-def _changed_line(one: ChangedTest) -> str:
+def _changed_line(test: ChangedTest) -> str:
     """Return the line for a changed test, which names the test once."""
-    return one.what if one.what.startswith(f"{one.test}: ") else f"{one.test}: {one.what}"
+    return test.what if test.what.startswith(f"{test.test}: ") else f"{test.test}: {test.what}"
 
 
 def as_text(report: Report) -> str:

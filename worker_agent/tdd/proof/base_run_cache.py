@@ -35,7 +35,8 @@ class BaseRuns:
         """
         if self._root is None:
             return await run()
-        place = self._root / f"{_digest(tree, about)}.json"
+        digest = hashlib.sha256(json.dumps([_VERSION, tree, *about]).encode()).hexdigest()[:40]
+        place = self._root / f"{digest}.json"
         known = await to_thread.run_sync(_read, place)
         if known is not None:
             log.info("base_run_remembered", tree=tree[:12], outcome="skipped")
@@ -44,10 +45,6 @@ class BaseRuns:
         if found.finished:
             await to_thread.run_sync(_write, place, found)
         return found
-
-
-def _digest(tree: str, about: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps([_VERSION, tree, *about]).encode()).hexdigest()[:40]
 
 
 def _read(place: Path) -> TestRun | None:

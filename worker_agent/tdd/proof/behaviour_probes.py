@@ -71,11 +71,11 @@ async def told_apart(probe: Probe) -> tuple[str, ...]:
     """Return a sentence for each new function that no test tells from a simpler one: its inputs do not discriminate."""
     asked: list[str] = []
     for change, function in list(_tested_functions(probe))[:FUNCTIONS]:
-        for one in simpler(change, function):
+        for variant in simpler(change, function):
             if probe.is_over():
                 return tuple(asked)
-            if not await probe.fails({change.path: one.content}):
-                asked.append(SIMPLER.format(change.path, function.name, one.what))
+            if not await probe.fails({change.path: variant.content}):
+                asked.append(SIMPLER.format(change.path, function.name, variant.what))
                 break
     return tuple(asked)
 

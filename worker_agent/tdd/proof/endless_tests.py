@@ -89,10 +89,9 @@ def _with_failure(unit: str, run: TestRun) -> TestRun:
     """Return the run, with a test that did not end in it as a failed one."""
     if not ended_from_outside(run):
         return run
-    kind, why = (
-        (FailureKind.LIMIT, run.limit)
-        if run.limit
-        else (FailureKind.ENDLESS, f"stopped after {run.seconds:.0f} seconds")
-    )
-    result = TestResult(unit, unit.partition("::")[0], CaseOutcome.FAILED, kind, f"It does not end on the base: {why}")
+    kind, reason = FailureKind.ENDLESS, f"stopped after {run.seconds:.0f} seconds"
+    if run.limit:
+        kind, reason = FailureKind.LIMIT, run.limit
+    sentence = f"It does not end on the base: {reason}"
+    result = TestResult(unit, unit.partition("::")[0], CaseOutcome.FAILED, kind, sentence)
     return replace(run, results={**run.results, unit: result}, finished=True, timed_out=False, limit=None)

@@ -189,9 +189,9 @@ def _below_directory(result: TestResult, directory: str) -> TestResult:
     return replace(result, id=_join(directory, result.id), file=_join(directory, result.file) if result.file else "")
 
 
-def _write_files(where: Path, files: Mapping[str, bytes | None]) -> None:
+def _write_files(checkout: Path, files: Mapping[str, bytes | None]) -> None:
     """Write the engine's own files into a checkout, without following links in it."""
-    root = where.resolve()
+    root = checkout.resolve()
     for name, content in files.items():
         path = root / name
         if not path.parent.resolve().is_relative_to(root):

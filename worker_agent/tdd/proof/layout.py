@@ -38,16 +38,14 @@ class Layout:
 
     def is_test(self, path: str) -> bool:
         """Return whether a file holds tests or serves them: by a runner, the configuration, or its name and place."""
-        return is_test_file(path) or self._is_named(path) or any(_finds(suite, path) for suite in self.suites)
+        is_named = any(PurePosixPath(path).match(glob) for glob in self.globs)
+        return is_test_file(path) or is_named or any(_finds(suite, path) for suite in self.suites)
 
     def is_code(self, path: str) -> bool:
         """Return whether a file may change the program's behaviour: no test, no document, no manifest."""
         file = PurePosixPath(path)
         documents = file.suffix.lower() in _TEXT or not _DOCUMENTS.isdisjoint(file.parts[:1])
         return not (self.is_test(path) or documents or _NOT_CODE.fullmatch(file.name))
-
-    def _is_named(self, path: str) -> bool:
-        return any(PurePosixPath(path).match(glob) for glob in self.globs)
 
 
 def _finds(suite: Suite, path: str) -> bool:

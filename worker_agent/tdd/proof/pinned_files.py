@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import Any
 
 from worker_agent.tdd.runners import command_line
 
@@ -122,7 +121,7 @@ def _split(content: bytes) -> list[bytes]:
 def _package(old: bytes, new: bytes) -> bytes:
     try:
         before, after = json.loads(old), json.loads(new)
-        merged = {**after, **_steering(before)}
+        merged = {**after, **{key: before[key] for key in _PACKAGE_KEYS if key in before}}
         for key in _PACKAGE_KEYS & after.keys() - before.keys():
             del merged[key]
         scripts = {**after.get("scripts", {}), **before.get("scripts", {})}
@@ -131,7 +130,3 @@ def _package(old: bytes, new: bytes) -> bytes:
     except (ValueError, AttributeError, TypeError, RecursionError):
         return new
     return new if merged == after else json.dumps(merged, indent=2).encode()
-
-
-def _steering(package: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: package[key] for key in _PACKAGE_KEYS if key in package}

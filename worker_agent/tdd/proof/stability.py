@@ -117,7 +117,8 @@ async def _run_elsewhere(
     around = REPOSITORY if shift else {}
     laid = Overlay({**subject.pinned, **(over or {}), **around}, moved=True, clock_shift=shift, purpose=_ELSEWHERE)
     limit = max(LEAST_SECONDS, SLOWER * whole_seconds)
-    return await subject.run(subject.change.head, laid, _selection(tests), limit)
+    chosen = Selection(frozenset(test.partition("::")[0] for test in tests), frozenset(tests))
+    return await subject.run(subject.change.head, laid, chosen, limit)
 
 
 async def _run_again(subject: ProofSubject, files: Collection[str], tests: Collection[TestId]) -> TestRun:
@@ -126,7 +127,3 @@ async def _run_again(subject: ProofSubject, files: Collection[str], tests: Colle
     return await subject.run(
         subject.change.head, Overlay(subject.pinned, again=1, purpose=RunPurpose(PurposeKind.AGAIN)), chosen, None
     )
-
-
-def _selection(tests: Collection[TestId]) -> Selection:
-    return Selection(frozenset(test.partition("::")[0] for test in tests), frozenset(tests))

@@ -68,7 +68,8 @@ class UnitIndex:
     def _of_file(self, path: str) -> tuple[TestUnit, ...]:
         if path not in self._units:
             contents = (files[path] for files in self._files if path in files)
-            self._units[path] = tuple(_distinct(unit for content in contents for unit in _tests(path, content)))
+            by_name = {unit.name: unit for content in contents for unit in _tests(path, content)}
+            self._units[path] = tuple(by_name.values())
         return self._units[path]
 
 
@@ -78,7 +79,3 @@ def _tests(path: str, content: bytes) -> Iterable[TestUnit]:
 
     source = parse(path, content)
     return tests_in(source) if source is not None else ()
-
-
-def _distinct(units: Iterable[TestUnit]) -> Iterable[TestUnit]:
-    return {unit.name: unit for unit in units}.values()

@@ -82,12 +82,12 @@ def _cut_short(session: Session, root: str, project: Project) -> list[Case]:
     cases = [case for event in session.events if (case := _case(event, root, project))]
     ended = {name for word in _OUTCOMES for name in names(session, word)}
     begun = [name for name in names(session, "started") if name not in ended]
-    why = f"{NOT_RUN} (exit code {session.code})"
+    reason = f"{NOT_RUN} (exit code {session.code})"
     text = "\n".join(session.text)[-MESSAGE_LIMIT:]
     for name in begun:
         file, rest = module_file(root, name, project)
-        cases.append(Case(rest, "", file, CaseOutcome.ERROR, why, text))
-    return [*cases, Case(root, "", root, CaseOutcome.ERROR, why, text)]
+        cases.append(Case(rest, "", file, CaseOutcome.ERROR, reason, text))
+    return [*cases, Case(root, "", root, CaseOutcome.ERROR, reason, text)]
 
 
 def _disagreement(session: Session) -> str:

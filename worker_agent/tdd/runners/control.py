@@ -39,27 +39,27 @@ def watched(run: TestRun, control: Control | None) -> TestRun:
     if control is None:
         return run
     laid = [result for result in run.results.values() if name(result) in control.names]
-    own = {name(result): result for result in laid if result.file == control.path}
+    results = {name(result): result for result in laid if result.file == control.path}
     rest = {test: result for test, result in run.results.items() if name(result) not in control.names}
     clean = replace(run, results=rest)
     alone = any(result.outcome in _RED for result in laid) and not (clean.failed or clean.broken_files)
     works = any(result.file == control.path and result.outcome is CaseOutcome.PASSED for result in rest.values())
-    honest = {run.controlled, _honest(own, control, works)} - {None}
+    honest = {run.controlled, _honest(results, control, works)} - {None}
     return replace(clean, controlled=all(honest) if honest else None, code=0 if alone and run.code > 0 else run.code)
 
 
 _RED = frozenset({CaseOutcome.FAILED, CaseOutcome.ERROR})
 
 
-def _honest(own: Mapping[str, TestResult], control: Control, works: bool) -> bool | None:
+def _honest(results: Mapping[str, TestResult], control: Control, works: bool) -> bool | None:
     """Return whether control tests ended as they must; `works`: another test passed, so common needs are met.
 
     A passing control that never ran, because an earlier test ended everything (a panic), says nothing: None.
     """
-    outcomes = {test: result.outcome for test, result in own.items()}
+    outcomes = {test: result.outcome for test, result in results.items()}
     if any(outcomes.get(test) is CaseOutcome.PASSED for test in control.failing):
         return False
-    spoilt = [own[test] for test in control.passing if outcomes.get(test) in _RED]
+    spoilt = [results[test] for test in control.passing if outcomes.get(test) in _RED]
     if any(result.asserted or (works and result.kind is not FailureKind.OTHER) for result in spoilt):
         return False
     as_they_must = all(outcomes.get(test) in _RED for test in control.failing)

@@ -80,8 +80,8 @@ def _is_covered(directory: str, found: Mapping[str, Choice]) -> bool:
     return any(_is_below(directory, other) and _same(found, other, directory) for other in found)
 
 
-def _same(found: Mapping[str, Choice], one: str, other: str) -> bool:
-    return found[one].runner.name == found[other].runner.name
+def _same(found: Mapping[str, Choice], directory: str, other: str) -> bool:
+    return found[directory].runner.name == found[other].runner.name
 
 
 def _is_below(directory: str, other: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from worker_agent.tdd.runners.cases import Case, Report
+from worker_agent.tdd.runners.cases import SEVERITY, Case, Report
 from worker_agent.tdd.runners.go_packages import Packages, imports, package_name
 from worker_agent.tdd.runners.json_lines import json_object, lines
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
@@ -167,15 +167,11 @@ def _missing_tests(stream: _Stream, package: _Package, declared: dict[str, str])
 
 def _case(name: str, test: _Test, file: str, package: _Package) -> Case:
     text = "".join(line for line in test.lines if not _FRAME.match(line))
-    outcome = max(test.outcomes, key=_severity) if test.outcomes else CaseOutcome.ERROR
+    outcome = max(test.outcomes, key=SEVERITY.__getitem__) if test.outcomes else CaseOutcome.ERROR
     if outcome in {CaseOutcome.PASSED, CaseOutcome.SKIPPED}:
         return Case(name, "", file, outcome)
     message = _error(text) or (NOT_RUN if not test.outcomes else _child(name, package) or "failed without a word")
     return Case(name, "", file, outcome, message, text[-MESSAGE_LIMIT:])
-
-
-def _severity(outcome: CaseOutcome) -> int:
-    return (CaseOutcome.PASSED, CaseOutcome.SKIPPED, CaseOutcome.FAILED).index(outcome)
 
 
 def _child(name: str, package: _Package) -> str:
@@ -296,8 +292,8 @@ class _Origin:
         name = named.get("name")
         return self._verdict(self._name_is_own(name) if name else self._place_is_own())
 
-    def _verdict(self, own: bool) -> FailureKind:
-        return FailureKind.FIRST_PARTY_IMPORT if own else FailureKind.COLLECTION
+    def _verdict(self, is_own: bool) -> FailureKind:
+        return FailureKind.FIRST_PARTY_IMPORT if is_own else FailureKind.COLLECTION
 
     def _name_is_own(self, name: str) -> bool:
         qualifier, _, rest = name.partition(".")

@@ -101,10 +101,10 @@ def kind(text: str, project: Project) -> FailureKind:
 def _kind(error: str, sources: JavaSources) -> FailureKind:
     first = error.partition("\n")[0]
     if package := _PACKAGE.match(error):
-        own = sources.has_package(package[1]) or sources.has_class(package[1])
+        is_own = sources.has_package(package[1]) or sources.has_class(package[1])
         standard = package[1].startswith(("java.", "javax."))
         foreign = FailureKind.COLLECTION if standard else FailureKind.THIRD_PARTY_IMPORT
-        return FailureKind.FIRST_PARTY_IMPORT if own else foreign
+        return FailureKind.FIRST_PARTY_IMPORT if is_own else foreign
     if first.startswith("cannot find symbol"):
         return _of_symbol(error, sources)
     if first.startswith(("Unresolved reference", "unresolved reference")):
@@ -124,5 +124,5 @@ def _of_symbol(error: str, sources: JavaSources) -> FailureKind:
     return _verdict(symbol is None or not _STANDARD.fullmatch(symbol[2]))
 
 
-def _verdict(own: bool) -> FailureKind:
-    return FailureKind.FIRST_PARTY_IMPORT if own else FailureKind.COLLECTION
+def _verdict(is_own: bool) -> FailureKind:
+    return FailureKind.FIRST_PARTY_IMPORT if is_own else FailureKind.COLLECTION

@@ -118,13 +118,13 @@ class TestBench:
         bound._setup = None if self._setup is None else self._setup.with_command(command)
         return bound
 
-    async def equip(self, where: Path, directory: str = "") -> Installed:
+    async def equip(self, checkout: Path, directory: str = "") -> Installed:
         """Set up the packages of the lock files in a directory of a checkout, and make them visible there.
 
         Raises `SetUpFailed`.
         """
-        installed = NOTHING if self._setup is None else await self._setup.installed(where, directory)
-        installed.offer(where / directory)
+        installed = NOTHING if self._setup is None else await self._setup.installed(checkout, directory)
+        installed.offer(checkout / directory)
         return installed
 
     async def run(self, tests: Tests, checkout: Path, scratch: Path) -> TestRun:
@@ -176,15 +176,15 @@ class TestBench:
             "toolchain under `sandbox_readable`, or name a program below /usr in the test command."
         )
 
-    async def command(self, command: str, where: Path, scratch: Path, directory: str = "") -> Ran:
-        """Run one quality command in a directory of the checkout `where`, confined and limited as tests are.
+    async def command(self, command: str, checkout: Path, scratch: Path, directory: str = "") -> Ran:
+        """Run one quality command in a directory of a checkout, confined and limited as tests are.
 
         Raises `Misconfigured` when it needs a shell, and `SetUpFailed`.
         """
         async with _room(scratch) as room:
             argv = command_line.split(command, key="quality_commands")
-            installed = await self.equip(where, directory)
-            whole = _Command(argv, where / directory, (where, room), installed, self._deadline_seconds)
+            installed = await self.equip(checkout, directory)
+            whole = _Command(argv, checkout / directory, (checkout, room), installed, self._deadline_seconds)
             ended = await self._execute(whole, room)
             said = untrusted_files.tail(room / LOG, self._limits.tail_chars)
             stopped = f"limit {ended.limit}" if ended.limit else "stopped at the deadline" if ended.timed_out else ""

@@ -90,7 +90,8 @@ def is_in_test(place: str, line: int, test_file: str, project: Project) -> bool:
 def ranges(text: str) -> tuple[tuple[int, int], ...]:
     """Return the lines of modules and functions that are compiled for tests only, from 1."""
     source = parse("x.rs", text.encode())
-    return () if source is None else tuple(_lines(node) for node in walk(source.root) if _for_tests(source, node))
+    nodes = [] if source is None else [node for node in walk(source.root) if _for_tests(source, node)]
+    return tuple((node.start_point[0] + 1, node.end_point[0] + 1) for node in nodes)
 
 
 def _for_tests(source: Source, node: Node) -> bool:
@@ -106,7 +107,3 @@ def attributes(source: Source, node: Node) -> list[str]:
             found.append(source.text(above))
         above = above.prev_sibling
     return found
-
-
-def _lines(node: Node) -> tuple[int, int]:
-    return node.start_point[0] + 1, node.end_point[0] + 1

@@ -74,8 +74,8 @@ def library() -> Path | None:
     return next((path for path in LIBRARIES if path.is_file()), None)
 
 
-def laid(installed: Installed, room: Path, where: Path, seconds: int) -> Installed:
-    """Return `installed` for a run in `where` with a clock that is ahead; its files are written to `room`."""
+def laid(installed: Installed, room: Path, checkout: Path, seconds: int) -> Installed:
+    """Return `installed` for a run in `checkout` with a clock that is ahead; its files are written to `room`."""
     found = library()
     if found is not None:
         return installed.with_variables(
@@ -85,7 +85,7 @@ def laid(installed: Installed, room: Path, where: Path, seconds: int) -> Install
     start.mkdir()
     (start / "sitecustomize.py").write_text(_PYTHON.format(seconds=seconds))
     (start / "start.cjs").write_text(_NODE.format(seconds=seconds))
-    search = installed.environment({}, where).get("PYTHONPATH")
+    search = installed.environment({}, checkout).get("PYTHONPATH")
     return installed.with_variables(
         {
             "PYTHONPATH": os.pathsep.join(filter(None, (str(start), search))),

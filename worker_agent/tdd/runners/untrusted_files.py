@@ -38,11 +38,11 @@ def report(runner: Runner, path: Path, project: Project) -> Report:
         return Report(problem=f"the test report cannot be read: {error.strerror}")
 
 
-def paths(where: Path, limit: int) -> list[str]:
+def paths(checkout: Path, limit: int) -> list[str]:
     """Return the files of a checkout, at most about `limit`, without those that are no source."""
     found: list[str] = []
-    for directory, below, files in os.walk(where):
-        place = Path(directory).relative_to(where)
+    for directory, below, files in os.walk(checkout):
+        place = Path(directory).relative_to(checkout)
         below[:] = sorted(set(below) - _NOT_SOURCE) if len(place.parts) < _DEPTH else []
         found += [(place / file).as_posix() for file in files]
         if len(found) >= limit:

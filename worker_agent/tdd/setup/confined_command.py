@@ -34,13 +34,13 @@ class ConfinedCommand:
         await confinement.hand_over(self.writable)
         watch = confinement.watch(self.writable)
         wrapped = watch.argv(confinement.argv(self.argv, self.writable, network=True))
-        why = f"it did not end within {self.seconds:.0f} seconds"
+        failure = f"it did not end within {self.seconds:.0f} seconds"
         with anyio.move_on_after(self.seconds):
             async with process.started(wrapped, cwd=self.inside, env=self.environment, log=self.log) as child:
                 limit = await watch.over(child)
-            why = f"limit {limit}" if limit else f"exit code {child.returncode}"
+            failure = f"limit {limit}" if limit else f"exit code {child.returncode}"
         await confinement.take_back(self.writable)
-        return "" if why == "exit code 0" else why
+        return "" if failure == "exit code 0" else failure
 
     def tail(self) -> str:
         """Return the end of its output."""

@@ -46,8 +46,8 @@ class HookFailed(Blocked):
 
     category = Misconfigured.category
 
-    def __init__(self, hook: Hook, why: str) -> None:
-        super().__init__(f"The hook `{hook}` failed ({why}).")
+    def __init__(self, hook: Hook, reason: str) -> None:
+        super().__init__(f"The hook `{hook}` failed ({reason}).")
         self.advice = f"Correct `hooks.{hook}` in the agent's configuration, or what it runs;"
 
 
@@ -105,9 +105,9 @@ class Hooks:
         return self._hooks.commands.get(hook, "")
 
     async def _run_or_fail(self, hook: Hook, place: Path, tree: Path, about: Mapping[str, Any]) -> None:
-        why = await self._run(hook, self._command(hook), place, tree, about)
-        if why:
-            raise HookFailed(hook, why)
+        failure = await self._run(hook, self._command(hook), place, tree, about)
+        if failure:
+            raise HookFailed(hook, failure)
 
     async def _run(self, hook: Hook, command: str, place: Path, inside: Path, about: Mapping[str, Any]) -> str:
         """Run a hook; return its failure with the end of its output, empty if it succeeded or is not configured."""
@@ -126,16 +126,16 @@ class Hooks:
             "WORKFLOW_ENGINE_ISSUE": str(about["issue"]),
         }
         writable = tuple(dict.fromkeys((inside, data, home)))
-        one = ConfinedCommand(argv, inside, writable, known, place / f"{hook}.log", self._hooks.seconds)
+        confined = ConfinedCommand(argv, inside, writable, known, place / f"{hook}.log", self._hooks.seconds)
         log.info("hook_started", hook=str(hook), number=about["issue"])
         try:
-            why = await one.run(self._confinement)
+            failure = await confined.run(self._confinement)
         except OSError as error:
-            why = f"it cannot be started: {error.strerror}"
-        said = await to_thread.run_sync(one.tail)
-        told = log.warning if why else log.info
-        told("hook_ended", hook=str(hook), number=about["issue"], outcome="failed" if why else "completed", output=said)
-        return f"{why}):\n{said}\n(all of it: {one.log}" if why and said else why
+            failure = f"it cannot be started: {error.strerror}"
+        said = await to_thread.run_sync(confined.tail)
+        tell, outcome = (log.warning, "failed") if failure else (log.info, "completed")
+        tell("hook_ended", hook=str(hook), number=about["issue"], outcome=outcome, output=said)
+        return f"{failure}):\n{said}\n(all of it: {confined.log}" if failure and said else failure
 
 
 def _prepare(data: Path, home: Path, log: Path) -> None:

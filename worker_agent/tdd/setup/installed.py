@@ -48,10 +48,10 @@ class Installed:
         """The paths that a sandbox has to show, read-only."""
         return () if self.root is None else (self.root,)
 
-    def environment(self, known: Mapping[str, str], where: Path | None = None) -> dict[str, str]:
-        """Return `known` with installed programs first on the search path; modules of `where` precede installed ones.
+    def environment(self, known: Mapping[str, str], checkout: Path | None = None) -> dict[str, str]:
+        """Return `known` with installed programs first on the search path, and modules of `checkout` before them.
 
-        An editable install points to `project`, which is older than the checkout `where` that is tested.
+        An editable install points to `project`, which is older than the `checkout` that is tested.
         """
         if self.root is None:
             return {**known, **self.variables}
@@ -61,13 +61,14 @@ class Installed:
         if venv.is_dir():
             found["VIRTUAL_ENV"] = str(venv)
             found |= {"UV_PROJECT_ENVIRONMENT": str(venv), "UV_NO_SYNC": "1", "UV_OFFLINE": "1"}
-            if where is not None:
-                found["PYTHONPATH"] = os.pathsep.join(str(path) for path in (where / "src", where) if path.is_dir())
+            if checkout is not None:
+                sources = (path for path in (checkout / "src", checkout) if path.is_dir())
+                found["PYTHONPATH"] = os.pathsep.join(map(str, sources))
         if (self.root / PACKAGES).is_dir() and any((self.root / PACKAGES).iterdir()):
             found |= package_stores(self.root / PACKAGES)
         return {**found, **self.variables}
 
-    def offer(self, where: Path) -> None:
+    def offer(self, checkout: Path) -> None:
         """Link the installed directories into a checkout, unless the repository itself has something of that name."""
         if self.root is None:
             return
@@ -77,9 +78,9 @@ class Installed:
                 target = self.root / "venv"
             if target.is_dir():
                 with suppress(FileExistsError):
-                    (where / name).symlink_to(target)
+                    (checkout / name).symlink_to(target)
 
-    def withdraw(self, where: Path) -> None:
+    def withdraw(self, checkout: Path) -> None:
         """Remove our links from a checkout again, so that they do not count as a change; all others stay.
 
         A command has run there: if it replaced a link, the result is its own, and a directory that it has closed keeps
@@ -87,7 +88,7 @@ class Installed:
         """
         if self.root is None:
             return
-        for path in (where / name for name in LINKED):
+        for path in (checkout / name for name in LINKED):
             with suppress(OSError):
                 if path.readlink().is_relative_to(self.root):
                     path.unlink()

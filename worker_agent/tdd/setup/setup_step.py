@@ -109,30 +109,29 @@ class SetUp:
         bound._command = command
         return bound
 
-    async def installed(self, where: Path, directory: str = "") -> Installed:
-        """Return the packages for the lock files in a `directory` of the checkout `where`, installed if not there yet.
+    async def installed(self, checkout: Path, directory: str = "") -> Installed:
+        """Return the packages for the lock files in a `directory` of a checkout, installed if they are not there yet.
 
         Raises `SetUpFailed` with the end of the command's output, and `Misconfigured` for a command that cannot be run.
         """
         if self._command is None:
             return NOTHING
-        found = await to_thread.run_sync(lock_files, where / directory)
+        found = await to_thread.run_sync(lock_files, checkout / directory)
         place = self._root / digest(self._repository, f"{directory}:{self._command}", found)
         self._root.mkdir(mode=0o755, parents=True, exist_ok=True)
         async with _hold_lock(place.with_suffix(".lock")):
             if not (place / "ready").is_file():
-                await self._make(place, where, found, directory)
+                await self._make(place, checkout, found, directory)
             os.utime(place)
         return Installed(place, directory)
 
-    async def _make(self, place: Path, where: Path, found: Mapping[str, bytes], directory: str) -> None:
+    async def _make(self, place: Path, checkout: Path, found: Mapping[str, bytes], directory: str) -> None:
         log.info("set_up_started", command=self._command, environment=place.name)
         argv = command_line.split(self._command or "", key="setup_command")
         writable: tuple[Path, ...] = (place / "project", place / "home", place / PACKAGES, place / "venv")
         try:
-            await self._copy_project(
-                place, where, {f"{directory}/{name}".lstrip("/"): text for name, text in found.items()}
-            )
+            located = {f"{directory}/{name}".lstrip("/"): text for name, text in found.items()}
+            await self._copy_project(place, checkout, located)
             inside = place / "project" / directory
             if _wants_python(found):
                 await self._run((sys.executable, "-I", "-m", "venv", str(place / "venv")), place, writable, inside)
@@ -151,10 +150,10 @@ class SetUp:
         log.info("set_up_completed", environment=place.name)
         await to_thread.run_sync(collect, self._root)
 
-    async def _copy_project(self, place: Path, where: Path, found: Mapping[str, bytes]) -> None:
+    async def _copy_project(self, place: Path, checkout: Path, found: Mapping[str, bytes]) -> None:
         project = await to_thread.run_sync(_create_place, place)
         if self._base is None:
-            await to_thread.run_sync(copy_checkout, where, project)
+            await to_thread.run_sync(copy_checkout, checkout, project)
             return
         project.mkdir()
         await self._base(project)
@@ -173,21 +172,21 @@ class SetUp:
             "TMPDIR": str(self._confinement.temporary(home)),
         }
         known = {name: value for name, value in known.items() if name not in {"UV_NO_SYNC", "UV_OFFLINE"}}
-        one = ConfinedCommand(argv, inside, writable, known, said, SETUP_SECONDS)
+        confined = ConfinedCommand(argv, inside, writable, known, said, SETUP_SECONDS)
         try:
-            why = await one.run(self._confinement)
+            failure = await confined.run(self._confinement)
         except OSError as error:
             raise SetUpFailed(f"The set-up command cannot be started: {error.strerror}.") from error
-        if why:
-            raise SetUpFailed(f"The set-up command `{' '.join(argv)}` failed ({why}):\n{one.tail()}")
+        if failure:
+            raise SetUpFailed(f"The set-up command `{' '.join(argv)}` failed ({failure}):\n{confined.tail()}")
 
 
-def lock_files(where: Path) -> dict[str, bytes]:
+def lock_files(checkout: Path) -> dict[str, bytes]:
     """Return the files of a checkout that tell which packages to install; links are not followed."""
-    paths = [where / name for name in (*PYTHON, *OTHERS, *COMPILED)]
-    paths += [path for pattern in REQUIREMENTS for path in sorted(where.glob(pattern))]
+    paths = [checkout / name for name in (*PYTHON, *OTHERS, *COMPILED)]
+    paths += [path for pattern in REQUIREMENTS for path in sorted(checkout.glob(pattern))]
     return {
-        path.relative_to(where).as_posix(): path.read_bytes()
+        path.relative_to(checkout).as_posix(): path.read_bytes()
         for path in paths
         if path.is_file() and not path.is_symlink()
     }
@@ -261,13 +260,13 @@ RECORD_BYTES = 2**20
 """The most bytes of a record of an installed package; larger files are no records and are not read."""
 
 
-def copy_checkout(where: Path, project: Path) -> None:
+def copy_checkout(checkout: Path, project: Path) -> None:
     """Copy a checkout without its `.git` and links of an earlier set-up; `project` does not exist yet."""
-    left_out = {".git", *(name for name in LINKED if (where / name).is_symlink())}
+    left_out = {".git", *(name for name in LINKED if (checkout / name).is_symlink())}
 
     project.mkdir()
-    for entry in directories.walk(where, deepest=directories.LONGEST_PATH):
-        path = Path(entry.path).relative_to(where)
+    for entry in directories.walk(checkout, deepest=directories.LONGEST_PATH):
+        path = Path(entry.path).relative_to(checkout)
         if path.parts[0] in left_out:
             continue
         if entry.is_dir(follow_symlinks=False):

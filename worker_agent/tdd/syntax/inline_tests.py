@@ -33,9 +33,9 @@ def with_tests_of(base: Source | None, head: Source) -> bytes | None:
 
     If the base does not have the file, the result is its tests alone: nothing includes it there.
     """
-    own = test_ranges(base) if base is not None else ()
+    of_base = test_ranges(base) if base is not None else ()
     others = test_ranges(head)
-    if not own and not others:
+    if not of_base and not others:
         return None
     laid = b"\n".join(head.content[start:end] for start, end in others)
     return b"" if base is None else b"\n".join([code_only(base).rstrip(b"\n"), b"", laid, b""])

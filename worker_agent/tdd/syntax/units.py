@@ -136,7 +136,7 @@ def _unit(source: Source, found: FoundTest, known: Definitions, elsewhere: Mappi
     nodes = (*found.parts, *found.around, *(case.node for case in found.cases))
     reaches = reached({name for node in nodes for name in uses(source, node)}, known, elsewhere)
     around = [digest(source, node) for node in found.around]
-    own = [check for part in found.parts for check in checks_in(source, part)]
+    checks = [check for part in found.parts for check in checks_in(source, part)]
     helpers = {definition.node.start_byte: definition.checks for name in reaches for definition in known.get(name, ())}
     return TestUnit(
         found.name,
@@ -147,10 +147,10 @@ def _unit(source: Source, found: FoundTest, known: Definitions, elsewhere: Mappi
         hashed([*around, *(f"{name} {meaning}" for name, meaning in sorted(reaches.items()))]),
         tuple(f"{case.key} {digest(source, case.node)}" for case in found.cases),
         found.skipped,
-        len(own) + sum(helpers.values()),
+        len(checks) + sum(helpers.values()),
         found.dynamic,
         tuple(sorted(reaches.items())),
-        tuple(digest(source, check) for check in own),
+        tuple(digest(source, check) for check in checks),
         tuple(_statement(source, statement) for statement in statements(found.body)),
         "" if found.body is None else digest(source, found.body),
     )

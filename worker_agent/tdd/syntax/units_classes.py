@@ -67,7 +67,8 @@ def _class(source: Source, node: Node, scope: _Scope) -> Iterator[FoundTest]:
     if body is None:
         return
     setup = [found for found in statements(body) if _acts_on_tests(source, found)]
-    bases = [found for kind in ("superclass", "base_clause", "base_list") for found in _of_type(node, kind)]
+    kinds = ("superclass", "base_clause", "base_list")
+    bases = [found for kind in kinds for found in node.named_children if found.type == kind]
     inner = _Scope(
         (*scope.names, field_text(source, node, "name")),
         (*scope.owner, node),
@@ -78,10 +79,6 @@ def _class(source: Source, node: Node, scope: _Scope) -> Iterator[FoundTest]:
         if found.type in _METHODS:
             yield from _method(source, found, inner)
     yield from _in_block(source, body, inner)
-
-
-def _of_type(node: Node, kind: str) -> list[Node]:
-    return [found for found in node.named_children if found.type == kind]
 
 
 def marks(node: Node) -> list[Node]:

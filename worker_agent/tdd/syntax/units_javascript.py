@@ -186,7 +186,7 @@ def _test(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
         found for found in (child(function, "parameters"), child(function, "parameter"), body) if found is not None
     ]
     parts = given or [found for found in arguments(node)[1:] if found.type == "identifier"]
-    own = tuple(case for table in call.tables for case in _table(source, table))
+    cases = tuple(case for table in call.tables for case in _table(source, table))
     parent = node.parent
     whole = parent if parent is not None and parent.type == "expression_statement" else node
     found = FoundTest(
@@ -195,7 +195,7 @@ def _test(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
         tuple(parts),
         body,
         scope.around,
-        cases=(*scope.cases, *own),
+        cases=(*scope.cases, *cases),
         skipped=_skip(source, node, call) or _skips_first(source, body) or scope.skipped,
         dynamic=" > ".join(patterns) if is_dynamic else "",
     )

@@ -137,7 +137,7 @@ def _class_scope(source: Source, statement: Node, scope: _Scope) -> _Scope:
     assert body is not None, "a class of Python has a body"
     marks = decorators(statement)
     skips = [found for found in marks if _SKIPS.match(called(source, found))]
-    own = _pytestmark(source, body) or (f"decorator {source.text(skips[0])}" if skips else "")
+    skipped = _pytestmark(source, body) or (f"decorator {source.text(skips[0])}" if skips else "")
     around = [found for found in statements(body) if _acts_on_tests(source, found)]
     bases = [found for found in [child(node, "superclasses")] if found is not None]
     kept = [found for found in marks if found not in skips]
@@ -146,7 +146,7 @@ def _class_scope(source: Source, statement: Node, scope: _Scope) -> _Scope:
         (*scope.owner, node),
         (*scope.around, *bases, *around),
         (*scope.marks, *kept),
-        own or scope.skipped,
+        skipped or scope.skipped,
     )
 
 

@@ -80,12 +80,12 @@ def reached(names: Iterable[str], known: Definitions, elsewhere: Mapping[str, st
         name = pending.pop()
         if name in found:
             continue
-        own = known.get(name, ())
-        if name in elsewhere and all(definition.node.type in _IMPORTS for definition in own):
+        local = known.get(name, ())
+        if name in elsewhere and all(definition.node.type in _IMPORTS for definition in local):
             found[name] = elsewhere[name]
-        elif own:
-            found[name] = hashed(definition.digest for definition in own)
-            pending.extend(sorted(used for definition in own for used in definition.uses))
+        elif local:
+            found[name] = hashed(definition.digest for definition in local)
+            pending.extend(sorted(used for definition in local for used in definition.uses))
     return found
 
 

@@ -36,7 +36,9 @@ def _name(source: Source, attribute: Node) -> str:
 def _test(source: Source, node: Node, attributes: list[Node], modules: tuple[str, ...]) -> FoundTest:
     cases = [found for found in attributes if _name(source, found).rpartition("::")[2] in {"case", "test_case"}]
     skips = [found for found in attributes if _name(source, found) == "ignore"]
-    kept = [found for found in attributes if found not in cases and found not in skips and not _is_plain(source, found)]
+    kept = [
+        found for found in attributes if found not in cases and found not in skips and source.text(found) != "#[test]"
+    ]
     parts = [*kept, *(found for found in (child(node, "parameters"), child(node, "body")) if found is not None)]
     return FoundTest(
         "::".join((*modules, field_text(source, node, "name"))),
@@ -46,7 +48,3 @@ def _test(source: Source, node: Node, attributes: list[Node], modules: tuple[str
         cases=tuple(Case("", found) for found in cases),
         skipped=source.text(skips[0]) if skips else "",
     )
-
-
-def _is_plain(source: Source, attribute: Node) -> bool:
-    return source.text(attribute) == "#[test]"
