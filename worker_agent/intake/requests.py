@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Protocol
 
 from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.github.errors import NotShown
@@ -16,6 +15,7 @@ from shared.models import Issue, LabelEvent, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
+from worker_agent.branch.history import History
 from worker_agent.decide import Head, Phase
 from worker_agent.feedback.reading import Feedback
 from worker_agent.intake.other_accounts import OtherAccounts
@@ -29,26 +29,20 @@ _NOBODYS = {SENT_BACK: Phase.CI, BASE_MOVED: Phase.BASE}
 """The worker's phase for the reviewer's reasons to give a pull request back without requested changes."""
 
 
-class Branches(Protocol):
-    """The relation of work branches to our commits, from git."""
-
-    async def relation(self, fence: Fence, head_sha: str) -> Head: ...
-
-
 class Requests:
     """Tells a person's request from the reviewer's own; an intent that is no request stays as it is."""
 
     def __init__(
         self,
         issues: Issues,
-        branches: Branches,
+        history: History,
         other_accounts: OtherAccounts,
         writers: TrustedWriters,
         feedback: Feedback,
         names: Labels,
     ) -> None:
         self._issues = issues
-        self._branches = branches
+        self._history = history
         self._other_accounts = other_accounts
         self._writers = writers
         self._feedback = feedback
@@ -82,7 +76,7 @@ class Requests:
     async def _on_head(self, wish: Intent, pull_request: PullRequest, fence: Fence) -> Intent:
         """Return `wish` on the present head if that was rewritten: the person who asks has seen it, or has done it."""
         head = pull_request.head_sha
-        if head == fence.work_head or await self._branches.relation(fence, head) is not Head.FOREIGN:
+        if head == fence.work_head or await self._history.relation(fence, head) is not Head.FOREIGN:
             return wish
         return replace(wish, work_head=head)
 

@@ -20,6 +20,7 @@ from shared.specification import body_sha256
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
+from worker_agent.branch.history import History
 from worker_agent.decide import Head, Phase
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import Feedback, FeedbackSnapshot
@@ -85,7 +86,9 @@ def workers(stage: Stage = Stage.REVIEWING, round: int = 3, text: str = TEXT) ->
 
 async def refined(hub: Hub, wish: Intent, fence: Fence) -> Intent:
     siblings = OtherAccounts(cast(Any, hub), (), Keyring(1))
-    requests = Requests(cast(Any, hub), hub, siblings, TrustedWriters(hub, {BOT.id}), cast(Feedback, hub), Labels())
+    requests = Requests(
+        cast(Any, hub), cast(History, hub), siblings, TrustedWriters(hub, {BOT.id}), cast(Feedback, hub), Labels()
+    )
     return await requests.refined(wish, ISSUE, PULL, fence)
 
 

@@ -34,6 +34,16 @@ SILENT = (
     "Assert on what the changed code returns or does."
 )
 
+EXPECTS_NOTHING = (
+    "{}: it stays green although what it expects was changed ({}): it checks nothing of the result. "
+    "Assert on what the code returns or does."
+)
+
+UNTESTED = (
+    "{0}: no test fails without the change there, nor when every function that changed in it raises. "
+    "Test that behaviour, leave the file as it was, or list `{0}` under Files in the specification."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Red:
@@ -207,7 +217,7 @@ async def _prove_head(subject: ProofSubject, baseline: TestRun, before: Red, so_
         return _refuse_tests(so_far, slow)
     still_green, without = await damaged_expectations.unmoved(subject, proven, alone)
     if still_green:
-        return _refuse_tests(so_far, [_expects_nothing(test, kind) for test, kind in still_green.items()])
+        return _refuse_tests(so_far, [EXPECTS_NOTHING.format(test, kind) for test, kind in still_green.items()])
     budget = TimeBudget(baseline.seconds + before.run.seconds + so_far.run.seconds)
     found = await damage_detection.noticing(subject, proven, alone, budget)
     silent = sorted(without & proven.keys()) if not (found.noticed or found.unnoticed) else ()
@@ -284,14 +294,11 @@ async def _conclude(
     blind = tuple(sorted(proven.keys() - found.by_unit.keys()))
     if blind and (found.cut_short or (found.untried and 2 * len(blind) <= len(proven))):
         note = replace(note, weak=listed(f"{test}: it noticed none of the damages that were tried" for test in blind))
-        told, blind = (
-            replace(so_far, proof=note),
-            tuple(unit for unit in blind if endless_tests.counts_so(before.run, unit)),
-        )
+        told = replace(so_far, proof=note)
+        blind = tuple(unit for unit in blind if endless_tests.counts_so(before.run, unit))
         if blind:
-            return replace(
-                told, proof=replace(note, doubts=listed(endless_tests.UNNOTICED.format(unit) for unit in blind))
-            )
+            doubtful = listed(endless_tests.UNNOTICED.format(unit) for unit in blind)
+            return replace(told, proof=replace(note, doubts=doubtful))
     asked: dict[str, str] = {}
     if blind:
         asked = await doubts.of_blind(subject, proven, new.expecting, new.run, found, before.old.comparison)
@@ -302,15 +309,8 @@ async def _conclude(
     files = () if found.cut_short else await damage_detection.unnoticed_files(subject, before.files, so_far.run, found)
     alien = [path for path in files if path not in subject.specification.files]
     if alien:
-        return _refuse_tests(told, [_untested_sentence(path) for path in alien])
+        return _refuse_tests(told, [UNTESTED.format(path) for path in alien])
     return told
-
-
-def _expects_nothing(test: str, kind: str) -> str:
-    return (
-        f"{test}: it stays green although what it expects was changed ({kind}): it checks nothing of the result. "
-        "Assert on what the code returns or does."
-    )
 
 
 def _notices_nothing(test: str, found: damage_detection.Noticed) -> str:
@@ -320,13 +320,6 @@ def _notices_nothing(test: str, found: damage_detection.Noticed) -> str:
         return f"{test}: it only fails when the damaged code crashes. Assert on what the changed code returns or does."
     return (
         f"{test}: it passes although the code was damaged ({tried}). Assert on what the changed code returns or does."
-    )
-
-
-def _untested_sentence(path: str) -> str:
-    return (
-        f"{path}: no test fails without the change there, nor when every function that changed in it raises. "
-        f"Test that behaviour, leave the file as it was, or list `{path}` under Files in the specification."
     )
 
 

@@ -5,7 +5,8 @@ A run that reports one of them otherwise, or not at all, was manipulated by the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
@@ -69,3 +70,12 @@ def _honest(results: Mapping[str, TestResult], control: Control, works: bool) ->
 def name(result: TestResult) -> str:
     """Return the part after the last `::` of a test's id."""
     return result.id.rpartition("::")[2]
+
+
+def expression(templates: Sequence[str], first: str, last: str, passes: bool) -> tuple[str, int]:
+    """Return a control test's expression by one of the `templates`, and a number that it equals, or does not equal."""
+    number = 40 + secrets.randbelow(90)
+    left = secrets.choice(templates).format(
+        number=number, a=first, b=last, rest=number + 1 - len(first), less=number - 1
+    )
+    return left, number + 1 if passes else number + secrets.choice((2, 3, 10))

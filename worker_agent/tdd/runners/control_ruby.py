@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.control import Control, expression
 
 _LEFT = ("{number} + 1", "'{a}'.length + {rest}", "['{a}', '{b}'].length + {less}")
 _GROUPS = frozenset({"describe", "context", "shared_examples", "feature"})
@@ -25,7 +25,7 @@ def rspec(path: str, content: bytes, names: Sequence[str]) -> Control | None:
     for index, name in enumerate(names[:4]):
         first, _, rest = name.replace("_", " ").partition(" ")
         titles.append(f"{first} {rest}" if rest else f"{first} {first}")
-        left, right = _values(name, index < 2)
+        left, right = expression(_LEFT, first, name.rpartition("_")[2], index < 2)
         body = f"    expect({left}).to eq {right}"
         text = f"RSpec.describe '{first}' do\n  it '{rest or first}' do\n{body}\n  end\nend\n\n"
         laid.append((secrets.choice([*places, len(content)]), text))
@@ -40,8 +40,8 @@ def minitest(path: str, content: bytes, names: Sequence[str]) -> Control | None:
         return None
     laid = []
     words = [f"test_{name}" for name in names[:4]]
-    for index, word in enumerate(words):
-        left, right = _values(word.removeprefix("test_"), index < 2)
+    for index, (name, word) in enumerate(zip(names, words, strict=False)):
+        left, right = expression(_LEFT, name.partition("_")[0], name.rpartition("_")[2], index < 2)
         at, lead = secrets.choice(places)
         laid.append((at, f"def {word}\n{lead}  assert_equal {right}, {left}\n{lead}end\n\n{lead}"))
     return _control(path, content, laid, words)
@@ -94,13 +94,3 @@ def _classes(root: Node) -> list[Node]:
 def _name(node: Node) -> str:
     name = node.child_by_field_name("name")
     return "" if name is None or name.text is None else name.text.decode("utf-8", "replace")
-
-
-def _values(name: str, passes: bool) -> tuple[str, int]:
-    """Return two expressions that are equal, or not."""
-    words = name.split("_")
-    number = 40 + secrets.randbelow(90)
-    left = secrets.choice(_LEFT).format(
-        number=number, a=words[0], b=words[-1], rest=number + 1 - len(words[0]), less=number - 1
-    )
-    return left, number + 1 if passes else number + secrets.choice((2, 3, 10))

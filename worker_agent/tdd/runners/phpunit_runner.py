@@ -17,7 +17,7 @@ from tree_sitter import Node
 
 from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.cases import Case, Report
-from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.control import Control, expression
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
@@ -135,7 +135,9 @@ class PhpunitRunner(Runner):
         laid = [(secrets.choice(places), word, index < 2) for index, word in enumerate(words)]
         text = content
         for at, word, passes in sorted(laid, reverse=True):
-            left, right = _values(word, passes)
+            name = word.removeprefix("test").lower()
+            first, last = name[: 3 + secrets.randbelow(4)], name[-(3 + secrets.randbelow(4)) :]
+            left, right = expression(_LEFT, first, last, passes)
             method = (
                 f"public function {word}(): void\n    {{\n        $this->assertSame({right}, {left});\n    }}\n\n    "
             )
@@ -217,12 +219,3 @@ def _start(method: Node) -> int:
 
 def _text(node: Node | None) -> str:
     return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
-
-
-def _values(word: str, passes: bool) -> tuple[str, int]:
-    """Return two expressions that are equal, or not."""
-    number = 40 + secrets.randbelow(90)
-    name = word.removeprefix("test").lower()
-    first, last = name[: 3 + secrets.randbelow(4)], name[-(3 + secrets.randbelow(4)) :]
-    left = secrets.choice(_LEFT).format(number=number, a=first, b=last, rest=number + 1 - len(first), less=number - 1)
-    return left, number + 1 if passes else number + secrets.choice((2, 3, 10))
