@@ -49,11 +49,6 @@ class Policy:
     preapproved_plan: PreapprovedPlan | None = None
 
     @property
-    def base_branch(self) -> str:
-        """The present name of the branch that work starts from."""
-        return self.base.name
-
-    @property
     def auto(self) -> bool:
         """True if the configuration approves plans."""
         return self.approval is Approval.AUTO

@@ -42,11 +42,11 @@ class ReviewRequest:
             return True
         # Setting `reviewing` may be the very order after which the old review was withdrawn.
         withdrawn = reviewing and fence.stage is Stage.WITHDRAWN
-        return withdrawn or await self._pushed_by_worker(pull_request)
+        return withdrawn or await self.by_worker(pull_request) is not None
 
     async def again(self, pull_request: PullRequest, fence: Fence) -> bool:
         """Return whether a head that is not the fence's is our worker's, or was asked for by label since the fence."""
-        return await self._pushed_by_worker(pull_request) or await self.since(pull_request, fence)
+        return await self.by_worker(pull_request) is not None or await self.since(pull_request, fence)
 
     async def since(self, pull_request: PullRequest, fence: Fence) -> bool:
         """Return whether somebody who may ask has set `reviewing` since the fence. Raises `Transient`."""
@@ -68,9 +68,6 @@ class ReviewRequest:
         if account.id in self._accounts and account.id not in self._other_accounts:
             return True  # ours, so that it may write is known
         return (await self._forge.people.permission(account.login)).may_write
-
-    async def _pushed_by_worker(self, pull_request: PullRequest) -> bool:
-        return await self.by_worker(pull_request) is not None
 
     async def _handed_over(self, pull_request: PullRequest, since: Fence | None) -> bool:
         """Return whether our worker asks: its fence, which nobody without write moves, rests with this commit."""

@@ -80,7 +80,7 @@ def replayed(options: ReplayOptions, environment: Mapping[str, str]) -> int:
     root = Path(tempfile.mkdtemp(prefix="replay-"))
     try:
         issue = chosen(recording.exchanges(options.directory), options)
-        return anyio.run(_play, issue, root, options, environment)
+        return anyio.run(_play, issue, root, environment)
     except EngineError as error:
         return complain(error)
     finally:
@@ -107,7 +107,7 @@ def chosen(found: Sequence[Mapping[str, Any]], options: ReplayOptions) -> Record
     return Recorded(wanted[0], archive, first["title"], first["body"], command, calls)
 
 
-async def _play(issue: Recorded, root: Path, options: ReplayOptions, environment: Mapping[str, str]) -> int:
+async def _play(issue: Recorded, root: Path, environment: Mapping[str, str]) -> int:
     scenario = root / "scenario.yml"
     scenario.write_text(recording.scenario(issue.calls), encoding="utf-8")
     source = await own_project.unpacked(issue.archive, root / "project")

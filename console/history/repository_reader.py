@@ -35,24 +35,14 @@ class OpenRepository:
 
 
 @asynccontextmanager
-async def visits(
-    settings: Settings, environment: Mapping[str, str], clock: Clock
-) -> AsyncIterator[tuple[OpenRepository, ...]]:
-    """Every configured repository, in its order. Two requests for each; its mirror is made where there is none.
-
-    Raises `Misconfigured`, `Unauthorized`, `NotAllowed`, `Gone` and `Transient`.
-    """
-    async with visited(settings, environment, clock) as (found, unusable):
-        for error in unusable.values():
-            raise error
-        yield found
-
-
-@asynccontextmanager
 async def visited(
     settings: Settings, environment: Mapping[str, str], clock: Clock
 ) -> AsyncIterator[tuple[tuple[OpenRepository, ...], Mapping[str, EngineError]]]:
-    """The repositories that can be looked at, and why others cannot; raises as `visits` where there is none."""
+    """Give the configured repositories that can be looked at, in their order, and why others cannot.
+
+    Two requests for each; its mirror is made where there is none. Raises `Misconfigured`, `Unauthorized`, `NotAllowed`,
+    `Gone` and `Transient` where none can be looked at.
+    """
     with ExitStack() as stack:
         process = stack.enter_context(visitor(settings, environment, clock, apart=False))
         keys = tuple(Key.of(secret) for secret in signing_keys(settings.lock))

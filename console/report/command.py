@@ -26,7 +26,7 @@ from config.settings import Settings
 from console.events import moment
 from console.history import accounts, fences
 from console.history.fences import MOST_BYTES
-from console.history.repository_reader import OpenRepository, visits
+from console.history.repository_reader import OpenRepository, visited
 from console.report.figures import BackendRuns, Cost, Facts, Figures, Spell, figures, within
 from console.report.item import Item, Touch, WorkState, items, stories
 from console.report.rework import LAYOUT, Landed, Reason, read, rework
@@ -72,7 +72,7 @@ def reported(options: ReportOptions, environment: Mapping[str, str], clock: Cloc
 
 
 async def _figures(options: ReportOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> Figures:
-    async with visits(settings, environment, clock) as (visit,):
+    async with visited(settings, environment, clock) as ((visit,), _):
         facts = await gathered(visit, _since(options.since, visit.server_time()))
         return figures(visit.configured.name, facts, settings.budgets.unknown_run)
 

@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from lab.messages.samples import BASE, HEAD, NAMES, PULL, REVIEW, UNTIL
 from lab.messages.text import Message
-from reviewer_agent import comments, errors
+from reviewer_agent import comments
 from reviewer_agent.after_merge import messages as after_merge
 from reviewer_agent.after_merge.merge_commit import MergeCommit
 from reviewer_agent.after_merge.record import Answer
 from reviewer_agent.merge.blockers import WAITS, Blocker
 from reviewer_agent.review import text
 from reviewer_agent.review.answer import BreakingChange, CriterionAnswer, EarlierAnswer, FindingAnswer, ReviewAnswer
-from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.draft import Draft, Placed
 from reviewer_agent.review.patch import Patch
-from reviewer_agent.review.placement import Placed
 from reviewer_agent.review.questions import Answered, ChangeKind, Question
 from reviewer_agent.review.second_pass import Checked
 from shared.ci.triage import Failure
+from shared.errors import Blocked
 from shared.lock.record import Wait
 from shared.models import Check, CheckOutcome
 from shared.text.comment_signatures import Keyring
@@ -128,7 +128,7 @@ def _about_states() -> Iterator[Message]:
     yield Message.of(comments.withdrawn, REVIEW, "the pull request was closed")
     yield Message.of(comments.withdrawn, REVIEW, "the label was removed", NAMES).on("open")
     failed = replace(REVIEW, stage=Stage.FAILED)
-    yield Message.of(comments.given_up, failed, errors.RoundsUsedUp(3), NAMES)
+    yield Message.of(comments.given_up, failed, Blocked(comments.rounds_used_up(3)), NAMES)
     yield Message.of(comments.rounds_used_up, 3)
     yield Message.of(comments.reviews_used_up, 10)
     yield Message.of(comments.too_large, ["big.json"])

@@ -1,15 +1,32 @@
-"""A finished review that is not submitted yet, and what follows from it (pure)."""
+"""A finished review that is not submitted yet: the places of its findings, and what follows from it (pure)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reviewer_agent.review.answer import HOLDING, FindingAnswer, ReviewAnswer
 from reviewer_agent.review.patch import Patch
-from reviewer_agent.review.placement import Placed
 from reviewer_agent.review.questions import Answered
 from reviewer_agent.review.second_pass import Checked
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
+
+_ORDER = ("critical", "major", "minor", "remark")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Findings by place: `inline` ones have a path and line that GitHub accepts; both start with the most severe."""
+
+    inline: tuple[FindingAnswer, ...]
+    rest: tuple[FindingAnswer, ...]
+
+
+def place(findings: Sequence[FindingAnswer], patch: Patch) -> Placed:
+    """Divide findings by whether their line stands in the diff."""
+    ordered = sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
+    inline = tuple(finding for finding in ordered if patch.has(finding.path, finding.line))
+    return Placed(inline, tuple(finding for finding in ordered if finding not in inline))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +58,10 @@ class Draft:
         """The judgement by the findings that count, not by the coder's word alone; a cut change is never approved."""
         if self.checked is not None and self.checked.unmet:
             return Judgement.CHANGES_REQUESTED
-        if self.answer.verdict == "changes_requested" and self._grounds:
+        counting = self.answer.unmet or self.answer.unresolved or self.placed.inline or self.placed.rest or self.unasked
+        if self.answer.verdict == "changes_requested" and counting:
             return Judgement.CHANGES_REQUESTED
         return Judgement.INCOMPLETE if self.patch.missing else Judgement.APPROVED
-
-    @property
-    def _grounds(self) -> bool:
-        """True if anything that counts speaks for changes."""
-        found = self.answer.unmet or self.answer.unresolved or self.placed.inline or self.placed.rest
-        return bool(found or self.unasked)
 
     @property
     def unasked(self) -> tuple[Answered, ...]:

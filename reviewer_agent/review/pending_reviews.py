@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import structlog
 
 from reviewer_agent.observe import Observer
-from reviewer_agent.review import same_change
-from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.answer import BreakingChange, ReviewAnswer
+from reviewer_agent.review.draft import Draft, Placed
 from reviewer_agent.review.previous_findings import PreviousFindings
 from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInput, ReviewInputs
-from reviewer_agent.review.verdict import Judgement
+from reviewer_agent.review.verdict import Judgement, ReviewVerdict
 from reviewer_agent.snapshot import TO_BASE
 from shared.commands.retry_command import reviewed_again
 from shared.lock.hold import Held
@@ -100,8 +100,28 @@ class PendingReviews:
         if not await self.library.is_same(material, approved.sha):
             return None
         log.info("approval_repeated", outcome="completed", sha=material.pull_request.head_sha, of=approved.sha)
-        return same_change.again(material, approved, held.fence.round)
+        return repeated(material, approved, held.fence.round)
 
     def _needs_check(self, draft: Draft) -> bool:
         """Return whether it needs a second pass: not without an approval, nor if that repeats a checked one."""
         return self._second_pass and draft.judgement is Judgement.APPROVED and draft.earlier is None
+
+
+def repeated(review_input: ReviewInput, earlier: ReviewVerdict, round: int) -> Draft:
+    """Return the approval `earlier` as one of the present head, into which only its base was merged (pure)."""
+    pull = review_input.pull_request
+    summary = f"The change is the one that was approved at {earlier.sha[:12]}: only its base was merged into it."
+    nothing_breaks = BreakingChange(breaks=False, why="")
+    answer = ReviewAnswer(verdict="approved", summary=summary, findings=(), criteria=(), breaking_change=nothing_breaks)
+    return Draft(
+        pull.head_sha,
+        round,
+        answer,
+        Placed((), ()),
+        review_input.change,
+        removed=review_input.removed,
+        onto=pull.base_branch,
+        doubt=review_input.recorded.doubt,
+        earlier=earlier,
+        text=review_input.subject.text,
+    )

@@ -9,8 +9,7 @@ from reviewer_agent import links
 from reviewer_agent.policy import Policy
 from reviewer_agent.review import answer, questions, second_pass
 from reviewer_agent.review.convergence import divided
-from reviewer_agent.review.draft import Draft
-from reviewer_agent.review.placement import place
+from reviewer_agent.review.draft import Draft, place
 from reviewer_agent.review.review_input import ReviewInput
 from reviewer_agent.review.second_pass import Checked
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import aiohttp
 import anyio
 
+from config.credentials import webhook_secret
+from config.engine import NotifySettings
+from config.proxies import proxy_for
 from config.settings import Settings
 from config.state import AgentIdentity
 from runtime.building.connections import Connections
-from runtime.building.notifications import outbox
 from runtime.building.secrets import ProcessSecrets
 from runtime.building.telemetry import EventLogs, ProcessTelemetry, traced, trail_of
 from shared.clock import Clock
-from shared.escalation.delivery import Outbox
+from shared.escalation.channels import Mail, Webhook
+from shared.escalation.delivery import Channel, Outbox
 from shared.llm.circuit_breaker import Breaker
 from shared.llm.endpoint import Endpoints
 from shared.outgoing.outbound_filter import Outgoing
@@ -55,8 +59,12 @@ class Process:
 
     @cached_property
     def outbox(self) -> Outbox:
-        """The outbox of messages to people beyond GitHub."""
-        return outbox(self.settings, self.environment, self.clock, self.outgoing.hide)
+        """The outbox of messages to people beyond GitHub, which are kept until they are delivered.
+
+        Raises `Misconfigured` for a bad secret file.
+        """
+        channels = tuple(_channels(self.settings.notify, self.environment))
+        return Outbox(self.settings.state_dir / "outbox", channels, self.clock, self.outgoing.hide)
 
     @cached_property
     def telemetry(self) -> ProcessTelemetry:
@@ -88,3 +96,12 @@ class Process:
     def _hide(self, text: str) -> str:
         """Take secrets out of a text; they are read for the first one."""
         return self.outgoing.hide(text)
+
+
+def _channels(notify: NotifySettings, environment: Mapping[str, str]) -> Iterator[Channel]:
+    if notify.webhook is not None:
+        url = notify.webhook.get_secret_value()
+        proxy = proxy_for(url, environment)
+        yield Webhook(url, webhook_secret(notify), lambda: aiohttp.ClientSession(proxy=proxy))
+    if notify.smtp is not None and notify.sender is not None:
+        yield Mail(notify.smtp.get_secret_value(), notify.sender, notify.to)

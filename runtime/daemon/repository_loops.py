@@ -81,7 +81,7 @@ class RepositoryLoops:
     async def _open_loop(self, parts: Parts) -> AsyncIterator[Loop]:
         loop = loop_of(parts, observed(self._job.build(parts), parts), self._slots, self._admission)
         async with loop.open(parts.side_tasks):
-            with self._hints.answered_by({parts.configured.name: loop}):
+            with self._hints.answered_by(parts.configured.name, loop):
                 self._polled.append((parts, loop))
                 yield loop
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from shared.loop.polling_loop import Loop
@@ -15,15 +15,14 @@ class WebhookHints:
         self._answering: dict[str, list[Loop]] = {}
 
     @contextmanager
-    def answered_by(self, loops: Mapping[str, Loop]) -> Iterator[None]:
-        """Let these loops answer for their repositories while the block runs."""
-        for name, loop in loops.items():
-            self._answering.setdefault(name.casefold(), []).append(loop)
+    def answered_by(self, repository: str, loop: Loop) -> Iterator[None]:
+        """Let this loop answer for a repository while the block runs."""
+        loops = self._answering.setdefault(repository.casefold(), [])
+        loops.append(loop)
         try:
             yield
         finally:
-            for name, loop in loops.items():
-                self._answering[name.casefold()].remove(loop)
+            loops.remove(loop)
 
     def ring(self, repository: str) -> bool:
         """Let every loop of this repository look again; return whether there is one."""

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 
 from engine import ENGINE, WRITES, Engine
 
-from console.history.repository_reader import OpenRepository, visits
+from console.history import repository_reader
+from console.history.repository_reader import OpenRepository
 from console.status.gather import Looking
 from console.status.row import ItemRow
 from shared.budget.budgets import BudgetLimits
@@ -17,7 +18,7 @@ from shared.budget.budgets import BudgetLimits
 async def visited(engine: Engine, state: str = "reader") -> AsyncIterator[OpenRepository]:
     """Yield the repository on a person's machine, on which no agent has ever run."""
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
-    async with visits(engine.settings(state), environment, engine.clock) as (visit,):
+    async with repository_reader.visited(engine.settings(state), environment, engine.clock) as ((visit,), _):
         yield visit
 
 

@@ -10,14 +10,13 @@ from fakes.lock_server import EPOCH
 from fakes.reviewer_world import ADA, DIFF, HEAD, KEY, NAMES, OPENED, PULL, answer, finding
 
 from reviewer_agent import comments
-from reviewer_agent.errors import RoundsUsedUp, TooLarge, Unpostable
+from reviewer_agent.errors import Unpostable
 from reviewer_agent.merge.blockers import Blocker
 from reviewer_agent.review import text as review_text
 from reviewer_agent.review.answer import parse
-from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.draft import Draft, place
 from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.patch import read
-from reviewer_agent.review.placement import place
 from reviewer_agent.review.questions import Answered, ChangeKind, Question
 from shared.commands.command import commands
 from shared.errors import Blocked
@@ -212,9 +211,12 @@ def test_who_makes_the_changes(branch: str, by_person: bool, sentence: str) -> N
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (RoundsUsedUp(3), "After 3 rounds the review still requests changes: a maintainer decides."),
         (
-            TooLarge(["a.py", "b.py"]),
+            Blocked(comments.rounds_used_up(3)),
+            "After 3 rounds the review still requests changes: a maintainer decides.",
+        ),
+        (
+            Blocked(comments.too_large(["a.py", "b.py"])),
             "The change is too large to review completely (a.py, b.py), so it is not approved: a maintainer decides.",
         ),
         (Unpostable(Blocked("no"), "**Approved**"), "The review could not be posted: no"),

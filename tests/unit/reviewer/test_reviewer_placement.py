@@ -8,8 +8,8 @@ import pytest
 from fakes.reviewer_world import DIFF, finding
 
 from reviewer_agent.review.answer import FindingAnswer
+from reviewer_agent.review.draft import place
 from reviewer_agent.review.patch import UNREADABLE, read
-from reviewer_agent.review.placement import place
 
 CHANGED = """\
 diff --git a/src/store one.py b/src/store one.py
