@@ -20,9 +20,8 @@ from config.settings import Settings
 from console.dashboard.feed import EVENTS, Feed
 from console.dashboard.live import Live
 from console.dashboard.order_endpoint import OrderEndpoint
-from console.dashboard.page import live, page
 from console.dashboard.site import Site
-from console.dashboard.view import DashboardSettings, DashboardView, view
+from console.dashboard.view import DashboardSettings, DashboardView, live, page, view
 from console.events import TrailReader
 from console.history.repository_reader import visited
 from console.orders import Order, OrderResult, ordered

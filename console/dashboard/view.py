@@ -1,10 +1,16 @@
-"""The page as values: the data in the words and the order in which the templates show it (pure)."""
+"""The page: its data in the words and the order in which the templates show it, and the page made whole from them.
+
+In the templates text of others is never anything but text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
+from importlib.resources import files
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from console.dashboard import sentences
 from console.dashboard.cards import LANES, Card, Place, cards, orders, since
@@ -299,3 +305,22 @@ def _first_steps(boards: Iterable[Board], settings: DashboardSettings) -> Iterat
         label = settings.story_labels.get(board.repository, "story")
         if not board.complaint:
             yield FirstStep(board.repository, label, f"{site}/issues/new?labels={label}" if site else "")
+
+
+def _template(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+_TEMPLATES = Environment(
+    loader=FunctionLoader(_template), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+
+
+def page(shown: DashboardView) -> str:
+    """The whole document."""
+    return _TEMPLATES.get_template("page.html").render(view=shown)
+
+
+def live(shown: DashboardView) -> str:
+    """Return the part of the document that changes: the server's events carry it."""
+    return _TEMPLATES.get_template("live.html").render(view=shown)

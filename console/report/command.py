@@ -27,10 +27,22 @@ from console.events import moment
 from console.history import accounts, fences
 from console.history.fences import MOST_BYTES
 from console.history.repository_reader import OpenRepository, visited
-from console.report.figures import BackendRuns, Cost, Facts, Figures, Spell, figures, within
+from console.report.figures import (
+    COST,
+    REWORK,
+    TRIES,
+    ZERO_TOUCH,
+    BackendRuns,
+    Cost,
+    Facts,
+    Figures,
+    Spell,
+    figures,
+    judged,
+    within,
+)
 from console.report.item import Item, Touch, WorkState, items, stories
 from console.report.rework import LAYOUT, Landed, Reason, read, rework
-from console.report.targets import COST, REWORK, TRIES, ZERO_TOUCH, judged
 from console.status.phrases import ago, plain
 from reviewer_agent.after_merge.record import PREFIX, answered
 from runtime.building.sign_in import completed

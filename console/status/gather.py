@@ -1,25 +1,29 @@
-"""Reads what a board is made of: one fetch of fences, conditional lists, and the checks of open pull requests."""
+"""Reads what a board is made of: one fetch of fences, conditional lists, and the checks of open pull requests.
+
+Merges of the last 24 hours, and costs of the last 24 hours and 7 days, are told by the fences and by the ledger.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from console.history import accounts, fences
 from console.history.repository_reader import OpenRepository
-from console.status import lately
 from console.status.board import claimed, heads, rows
-from console.status.row import Board, BoardSettings, Merged, RepositorySnapshot
+from console.status.row import Board, BoardSettings, Merged, RepositorySnapshot, Spent
 from shared.budget import ledger_lines
-from shared.budget.budgets import Books, BudgetLimits
+from shared.budget.budgets import DAY, Books, BudgetLimits, Period, lines
 from shared.budget.ledger import REF
 from shared.ci.verdict import fold
 from shared.errors import Gone
 from shared.github.comments import PAGE as COMMENTS
 from shared.github.inbox import PAGE
-from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.codec import FENCE_NAMESPACE, ItemKey
+from shared.lock.record import Fence
 from shared.models import Issue
-from shared.workflow import UNLABELLED, Stage
+from shared.workflow import UNLABELLED, Role, Stage
 
 MOST_TITLES = 20
 """Titles of merged issues that are read at one look; the next one reads on."""
@@ -69,7 +73,7 @@ class Looking:
         at = self._visit.server_time()
         snapshot = RepositorySnapshot(at, issues, fences.newest(refs))
         books = await self._books(at) if REF in refs else None
-        snapshot = replace(snapshot, usd=None if books is None else lately.by_item(books))
+        snapshot = replace(snapshot, usd=None if books is None else cost_by_item(books))
         snapshot = await self._with_comments(snapshot)
         checks = self._visit.hub.checks
         snapshot = replace(snapshot, ci={sha: fold(await checks.of(sha)) for sha in heads(snapshot, self._terms)})
@@ -78,7 +82,7 @@ class Looking:
             at,
             rows(snapshot, self._terms),
             merged=await self._merged_items(snapshot),
-            spent=None if books is None else lately.spent(books, self._limits, at),
+            spent=None if books is None else spent_lately(books, self._limits, at),
         )
 
     async def _open_items(self) -> tuple[Issue, ...]:
@@ -115,7 +119,7 @@ class Looking:
 
     async def _merged_items(self, snapshot: RepositorySnapshot) -> tuple[Merged, ...]:
         """Return the items merged in the last day; titles of issues that are gone are left empty."""
-        found = lately.merged(snapshot.fences, snapshot.at, {})
+        found = merged_lately(snapshot.fences, snapshot.at, {})
         wanted = {one.number for one in found}
         listed = {issue.number: issue.title for issue in snapshot.issues}
         self._titles = {
@@ -127,4 +131,31 @@ class Looking:
                 self._titles[number] = (await self._visit.hub.issues.issue(number)).title
             except Gone:
                 self._titles[number] = ""
-        return lately.merged(snapshot.fences, snapshot.at, self._titles)
+        return merged_lately(snapshot.fences, snapshot.at, self._titles)
+
+
+def merged_lately(fences: Mapping[ItemKey, Fence], at: datetime, titles: Mapping[int, str]) -> tuple[Merged, ...]:
+    """The issues whose fences have come to `done` with a pull request in the day before `at`, newest first."""
+    done = [
+        fence
+        for key, fence in fences.items()
+        if key.kind is Role.WORKER and fence.stage is Stage.DONE and fence.pr and at - fence.at < DAY
+    ]
+    return tuple(
+        Merged(fence.key.number, fence.pr, fence.at, titles.get(fence.key.number, ""))
+        for fence in sorted(done, key=lambda fence: (fence.at, fence.key.number), reverse=True)
+    )
+
+
+def spent_lately(books: Books, limits: BudgetLimits, at: datetime) -> Spent:
+    """Return the amounts that count against the limits of day and week."""
+    found = {line.period: line.used for line in lines(books, "", limits, at)}
+    return Spent(found[Period.DAY], limits.day, found[Period.WEEK], limits.week)
+
+
+def cost_by_item(books: Books) -> dict[str, float]:
+    """Return the cost of each item's runs, with items as `#42`."""
+    found = dict(books.before)
+    for run in books.runs:
+        found[run.item] = found.get(run.item, 0.0) + run.usd
+    return found

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol
 
 import structlog
 
+from planner_agent.agent import Planner
 from planner_agent.decide import Phase
 from planner_agent.triage.answers import Answers
 from planner_agent.triage.backlog import Backlog, has_begun
 from planner_agent.triage.work import Work
 from shared.errors import Blocked, EngineError
 from shared.github.ports import CompleteInbox, Issues
-from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.claims import Claims
 from shared.models import Issue
 from shared.process import CommandFailed
-from shared.scheduling.items import UNTIL_NEWS, Agent, Candidate, Skip, Step
+from shared.scheduling.items import UNTIL_NEWS, Candidate, Skip, Step
 from shared.workflow import Role
 
 log = structlog.get_logger()
@@ -34,13 +33,6 @@ ANSWERED = "answered "
 
 ON_OFFER = "triage "
 """Beginning of the version of a candidate that may get a proposal."""
-
-
-class Planner(Agent, Protocol):
-    """The planner that is wrapped."""
-
-    @property
-    def holding(self) -> Mapping[ItemKey, Held]: ...
 
 
 class Triaging:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from planner_agent.triage.agent import Planner, Triaging
+from planner_agent.agent import Planner
+from planner_agent.triage.agent import Triaging
 from planner_agent.triage.answers import Answers, Sources
 from planner_agent.triage.backlog import Backlog
 from planner_agent.triage.proposal import TriageKind

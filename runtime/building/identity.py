@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,13 @@ import structlog
 
 from config.state import AgentIdentity
 from runtime.building.sign_in import pace_of, siblings_of
-from runtime.building.start_message import beginning
 from shared.git.command import Identity
 from shared.lock.breaker import Breaker
 from shared.lock.claimant import BudgetCheck, Claimant, LockTimes
+from shared.lock.record import Fence
 from shared.models import Account
 from shared.text.comment_signatures import Key, Keyring
+from shared.workflow import Role, Stage
 
 if TYPE_CHECKING:
     from runtime.building.github_adapters import Hub
@@ -24,6 +25,22 @@ if TYPE_CHECKING:
 
 
 log = structlog.get_logger()
+
+_OF_PHASES: Mapping[str, str] = {
+    "red": "writing the tests",
+    "green": "writing the code",
+    "refactor": "tidying up the code",
+    "ci": "repairing what CI reports",
+    "rounds": "answering the review",
+}
+
+_OF_STAGES: Mapping[Stage, str] = {
+    Stage.PLANNING: "writing the plan",
+    Stage.IMPLEMENTING: "writing the change",
+    Stage.TESTING: "watching CI",
+    Stage.IN_REVIEW: "reviewing it",
+    Stage.APPROVED: "looking whether it can be merged",
+}
 
 
 class NonceBook:
@@ -104,3 +121,16 @@ def _fence_reporter(process: Process, hub: Hub) -> Callable[[str, float], None]:
         refusing[hub.repository.full_name] = seconds
 
     return tell
+
+
+def beginning(fence: Fence, *, most: int = 0) -> str:
+    """Return the text, for example "writing the tests, attempt 1 of 3"; empty if nothing is known.
+
+    `most` is how many attempts a worker has; a fence counts those that are over.
+    """
+    what = _OF_STAGES.get(fence.stage, "")
+    if fence.stage is Stage.IMPLEMENTING:
+        what = _OF_PHASES.get(fence.phase, what)
+    if not what or fence.key.kind is not Role.WORKER or fence.stage is not Stage.IMPLEMENTING or fence.round:
+        return what
+    return f"{what}, attempt {min(fence.attempt + 1, most)} of {most}" if most else what

@@ -16,9 +16,8 @@ from playwright.async_api import Browser, async_playwright
 from console.dashboard.feed import Feed, Shown
 from console.dashboard.live import Live
 from console.dashboard.order_endpoint import OrderEndpoint
-from console.dashboard.page import live, page
 from console.dashboard.site import Site
-from console.dashboard.view import DashboardSettings, DashboardView, view
+from console.dashboard.view import DashboardSettings, DashboardView, live, page, view
 from console.orders import Order, OrderResult
 from console.status.document import document
 from console.status.machine import Agent, Machine

@@ -10,8 +10,7 @@ import pytest
 
 from console.dashboard.feed import EVENTS, Feed, Shown
 from console.dashboard.live import event as sent
-from console.dashboard.page import live, page
-from console.dashboard.view import DashboardSettings, DashboardView, view
+from console.dashboard.view import DashboardSettings, DashboardView, live, page, view
 from console.status.machine import Agent, Machine
 from console.status.row import Board, ItemRow, Merged, Spent, Waiting, Whom
 from shared.commands.command import Verb

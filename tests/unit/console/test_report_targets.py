@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from console.report.targets import COST, REWORK, RUNS, TRIES, ZERO_TOUCH, Target
+from console.report.figures import COST, REWORK, RUNS, TRIES, ZERO_TOUCH, Target
 
 
 @pytest.mark.parametrize(

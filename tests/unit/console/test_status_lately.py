@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from console.status.lately import by_item, merged, spent
+from console.status.gather import cost_by_item, merged_lately, spent_lately
 from console.status.row import Merged, Spent
 from shared.budget.budgets import Books, BudgetLimits, Run
 from shared.lock.codec import ItemKey
@@ -25,11 +25,11 @@ BOOKS = Books((run("#1", 1, 2.0), run("#1", 30, 3.0), run("#2", 2, 0.5)), {"#1":
 
 
 def test_day_and_week_are_counted_against_their_limits() -> None:
-    assert spent(BOOKS, BudgetLimits(day=100, week=500), NOW) == Spent(2.5, 100, 5.5, 500)
+    assert spent_lately(BOOKS, BudgetLimits(day=100, week=500), NOW) == Spent(2.5, 100, 5.5, 500)
 
 
 def test_each_item_counts_what_it_cost_ever() -> None:
-    assert by_item(BOOKS) == {"#1": 15.0, "#2": 0.5, "#9": 1.0}
+    assert cost_by_item(BOOKS) == {"#1": 15.0, "#2": 0.5, "#9": 1.0}
 
 
 def fence(number: int, hours: float, *, kind: Role = Role.WORKER, stage: Stage = Stage.DONE, pr: int = 9) -> Fence:
@@ -49,10 +49,10 @@ def fence(number: int, hours: float, *, kind: Role = Role.WORKER, stage: Stage =
     ],
 )
 def test_a_merge_counts_for_a_day(found: Fence, counted: bool) -> None:
-    told = merged({found.key: found}, NOW, {1: "Search"})
+    told = merged_lately({found.key: found}, NOW, {1: "Search"})
     assert told == ((Merged(1, 9, found.at, "Search"),) if counted else ())
 
 
 def test_the_newest_merge_comes_first() -> None:
     found = [fence(1, 5), replace(fence(2, 1), pr=10)]
-    assert [one.number for one in merged({one.key: one for one in found}, NOW, {})] == [2, 1]
+    assert [one.number for one in merged_lately({one.key: one for one in found}, NOW, {})] == [2, 1]
