@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,32 +45,27 @@ def strings(source: str) -> Iterator[str]:
             yield node.value
 
 
-def pages() -> Iterator[tuple[str, str]]:
-    """Yield each text that is nothing but the path of a file of the tree, which `manual.link` is given."""
-    for file in SOURCES:
-        name = str(file.relative_to(ROOT))
-        for text in strings(file.read_text(encoding="utf-8")):
-            if name not in PRINTERS and of_tree(text) == [text]:
-                yield name, text
-
-
-def test_no_sentence_names_what_only_a_checkout_has() -> None:
-    whole = set(pages())
-    found = [
-        (name, wrong)
+@cache
+def named() -> Sequence[tuple[str, str, list[str]]]:
+    """Return file, text and what only a checkout has of each printed text that names something of the tree."""
+    texts = (
+        (name, text)
         for file in SOURCES
         if (name := str(file.relative_to(ROOT))) not in PRINTERS
         for text in strings(file.read_text(encoding="utf-8"))
-        if (name, text) not in whole
-        for wrong in of_tree(text)
-    ]
-    assert found == []
+    )
+    return [(name, text, found) for name, text in texts if (found := of_tree(text))]
+
+
+def test_no_sentence_names_what_only_a_checkout_has() -> None:
+    """A text that is nothing but the path of a file of the tree is one that `manual.link` is given."""
+    assert [(name, wrong) for name, text, found in named() if found != [text] for wrong in found] == []
 
 
 def test_a_page_that_is_named_is_made_a_link() -> None:
-    named = list(pages())
-    assert len(named) >= 5
-    unlinked = [name for name, _ in named if "from console.manual import link" not in (ROOT / name).read_text("utf-8")]
+    pages = [name for name, text, found in named() if found == [text]]
+    assert len(pages) >= 5
+    unlinked = [name for name in pages if "from console.manual import link" not in (ROOT / name).read_text("utf-8")]
     assert unlinked == []
 
 

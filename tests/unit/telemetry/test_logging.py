@@ -214,7 +214,8 @@ def test_event_names_are_lower_case_words_joined_by_underscores() -> None:
         f"{file.relative_to(ROOT)}:{call.lineno}: {name}"
         for package in PACKAGES
         for file in sorted((ROOT / package).rglob("*.py"))
-        for call, name in _events(ast.parse(file.read_text(encoding="utf-8")))
+        if re.search(r"log(?:ger)?\s*\.", source := file.read_text(encoding="utf-8"))  # the others log nothing
+        for call, name in _events(ast.parse(source))
         if not re.fullmatch(r"[a-z]+(_[a-z0-9]+)*", name)
     ]
     assert wrong == []
