@@ -113,7 +113,7 @@ async def _play(issue: Recorded, root: Path, environment: Mapping[str, str]) -> 
     source = await own_project.unpacked(issue.archive, root / "project")
     async with Lab(root / "github") as lab:
         people = {ENGINE: "write", REVIEWER: "write"}
-        ci = "".join(_red_once(root / f"ci-{number}") for number in range(issue.red_runs)) + "true"
+        ci = "".join(red_once(root / f"ci-{number}") for number in range(issue.red_runs)) + "true"
         await lab.repository(
             REPOSITORY, {"README.md": "A copy is on its way.\n"}, collaborators=people, check_command=ci
         )
@@ -125,8 +125,8 @@ async def _play(issue: Recorded, root: Path, environment: Mapping[str, str]) -> 
     return _verdict(issue, coder.unread(), said, labels)
 
 
-def _red_once(mark: Path) -> str:
-    """A check that fails the first time that it is run, and not again."""
+def red_once(mark: Path) -> str:
+    """Return the beginning of a check that fails the first time that it is run, and not again."""
     file = shlex.quote(str(mark))
     return f"{{ test -e {file} || {{ touch {file}; exit 1; }}; }} && "
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from collections.abc import Mapping
@@ -85,7 +86,7 @@ class _Command:
         """Return the task, which is done; raises `Misconfigured` if the options differ from what it was made from."""
         file = self.options.specification
         if file is not None or self.options.kind is not None:
-            again = f"workflow-engine tdd {file or task.order.specification}"
+            again = shlex.join(("workflow-engine", "tdd", str(file or task.order.specification)))
             raise Misconfigured(f"{task.id} is done, in {task.order.branch}. For more begin another task: {again}")
         return task
 

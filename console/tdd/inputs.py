@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -150,4 +151,5 @@ async def still_ours(checkout: Checkout, branch: str, ours: str, found: Findings
     if branch in await checkout.checked_out():
         found.wrong(f"The branch '{branch}' is checked out, and is therefore never moved: check out another one.")
     elif tip is not None and not await checkout.contains(ours, tip):
-        found.wrong(f"The branch '{branch}' has commits of its own: rename it first (`git branch -m {branch} NAME`).")
+        rename = shlex.join(("git", "branch", "-m", branch, "NAME"))
+        found.wrong(f"The branch '{branch}' has commits of its own: rename it first (`{rename}`).")

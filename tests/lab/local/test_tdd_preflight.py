@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -194,7 +195,7 @@ async def test_what_is_not_committed_is_named_but_for_the_specification(project:
 
 
 async def test_a_branch_comes_in_new_or_forward_and_never_where_somebody_works(project: Project) -> None:
-    here, bare = await at(project), await Bare.create(project.outside / "bare.git", "a/b", "main", {})
+    here, bare = await at(project), await Bare.create(project.outside / "o'brien's.git", "a/b", "main", {})
     await here.copy(await project.git("rev-parse", "HEAD"), bare.path, "main")
     one = await project.git("rev-parse", "trunk")
     tree = (await bare.git.check("rev-parse", "main^{tree}")).text
@@ -212,8 +213,10 @@ async def test_a_branch_comes_in_new_or_forward_and_never_where_somebody_works(p
         await here.receive(bare.path, export.RESULT, "trunk")
     aside = (await bare.git.check("commit-tree", tree, "-p", one, "-m", "Another", env=_SIGNED)).text
     await bare.update_ref("refs/heads/main", aside.strip())
-    with pytest.raises(Diverged, match=r"'result' was left as it is.*git fetch"):
+    with pytest.raises(Diverged, match=r"'result' was left as it is.*git fetch") as refused:
         await here.receive(bare.path, "refs/heads/main", "result")
+    command = shlex.split(str(refused.value).partition("Take it yourself: ")[2])
+    assert command == ["git", "fetch", str(bare.path), "refs/heads/main:refs/heads/NAME"]
     assert await project.git("rev-parse", "result") == new
     assert await project.photograph(without=["result"]) == before
 

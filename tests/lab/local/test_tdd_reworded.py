@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -67,7 +68,7 @@ async def test_what_was_handed_over_is_changed_for_the_new_text(project: Project
     assert done.code == 5, done.stderr.decode()
     (task,) = Records(project.top).all()
     built = await project.git("rev-parse", "greeting")
-    other = project.text("OTHER.md", NEW)
+    other = project.text("O'Brien's other.md", NEW)
     earlier = "findings: []\n    earlier: [{id: F1, resolved: true, note: Ada is named.}]"
     later = FIXED + APPROVES_LATER.replace("findings: []", earlier)
     done = await project.tdd(str(other), "--resume", task.id, scenario=later)
@@ -80,9 +81,10 @@ async def test_what_was_handed_over_is_changed_for_the_new_text(project: Project
 
     done = await project.tdd(str(other), "--resume", task.id, "--json")
     assert done.code == 2
-    assert (
-        "is done, in greeting. For more begin another task: workflow-engine tdd" in json.loads(done.stdout)["errors"][0]
-    )
+    (sentence,) = json.loads(done.stdout)["errors"]
+    said, _, again = sentence.partition(" For more begin another task: ")
+    assert said == f"{task.id} is done, in greeting."
+    assert shlex.split(again) == ["workflow-engine", "tdd", str(other)]
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,12 @@ def laid(installed: Installed, room: Path, checkout: Path, seconds: int) -> Inst
     return installed.with_variables(
         {
             "PYTHONPATH": os.pathsep.join(filter(None, (str(start), search))),
-            "NODE_OPTIONS": f"--require {start / 'start.cjs'}",
+            "NODE_OPTIONS": f"--require {_quoted(start / 'start.cjs')}",
         }
     )
+
+
+def _quoted(path: Path) -> str:
+    """Return the path as one word of NODE_OPTIONS, in which a blank ends a word and nothing but `"` quotes it."""
+    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
