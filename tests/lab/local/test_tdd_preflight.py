@@ -16,7 +16,7 @@ from local_project import CODE, SPECIFICATION, TESTS, Project
 
 from console.tdd import export, preflight
 from console.tdd.checkout import Checkout, Diverged
-from console.tdd.inputs import start
+from console.tdd.inputs import start, still_ours
 from console.tdd.outcome import Stuck, check_stuck
 from console.tdd.preflight_findings import Findings, Unready
 from console.tdd.request import TddOptions
@@ -219,6 +219,17 @@ async def test_a_branch_comes_in_new_or_forward_and_never_where_somebody_works(p
     assert command == ["git", "fetch", str(bare.path), "refs/heads/main:refs/heads/NAME"]
     assert await project.git("rev-parse", "result") == new
     assert await project.photograph(without=["result"]) == before
+
+
+async def test_the_rename_of_a_branch_that_is_advised_can_be_copied_whatever_its_name(project: Project) -> None:
+    name, found = "o'brien's;work", Findings()
+    ours, theirs = [
+        await project.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", word) for word in ("Ours", "Theirs")
+    ]
+    await project.git("branch", name, theirs)
+    await still_ours(await at(project), name, ours, found)
+    ((sentence, _),) = found.errors
+    assert shlex.split(sentence.split("`")[1]) == ["git", "branch", "-m", name, "NAME"]
 
 
 async def test_a_branch_that_holds_the_work_already_is_not_moved_wherever_it_is(project: Project) -> None:
