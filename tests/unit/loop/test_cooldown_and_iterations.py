@@ -11,6 +11,7 @@ from fakes.agent import DONE, HANG, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Blocked, Transient
+from shared.loop import polling_loop
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
 from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip
@@ -84,8 +85,11 @@ async def test_what_is_held_goes_on_during_a_cooldown_and_what_is_only_skipped_b
         assert agent.count("claim 2") == 1
 
 
-async def test_what_comes_during_a_cooldown_is_claimed_at_its_end_and_not_an_interval_later() -> None:
+async def test_what_comes_during_a_cooldown_is_claimed_at_its_end_and_not_an_interval_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A webhook tells of an item once; nobody tells of it again when the cooldown is over."""
+    monkeypatch.setattr(polling_loop, "POKED_SECONDS", 0.4)
     agent, stop = Counted([1]), anyio.Event()
 
     def come() -> None:
@@ -106,19 +110,24 @@ async def test_what_comes_during_a_cooldown_is_claimed_at_its_end_and_not_an_int
 
 
 async def test_a_failing_look_after_a_cooldown_is_not_repeated_without_a_pause() -> None:
-    agent = Counted([1])
+    agent, failed = Counted([1]), anyio.Event()
 
     def fails(look: int) -> None:
         if look == 2:
             agent.numbers = [2]
         elif look > 2:
+            failed.set()
             raise Transient("GitHub answers 502")
 
     agent.then = fails
     async with Loop(agent, RealClock(), interval_seconds=3600, cooldown_seconds=0.2).open() as loop:
         await ticked(loop)
-        with anyio.move_on_after(1):
-            await loop.run(anyio.Event())
+        async with anyio.create_task_group() as group:
+            group.start_soon(loop.run, anyio.Event())
+            with anyio.fail_after(20):
+                await failed.wait()
+            await anyio.sleep(0.3)  # longer than the cooldown: nothing repeats the look
+            group.cancel_scope.cancel()
     assert (agent.looks, agent.count("claim 2")) == (3, 0)
 
 
