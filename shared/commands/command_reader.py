@@ -25,7 +25,7 @@ LATE_SECONDS = 120.0
 """Seconds for which a thread with fewer comments than its item counts is read again: a replica may lack some."""
 
 SAME_MOMENT = timedelta(seconds=1)
-"""Tolerance in comparing times: GitHub counts whole seconds, and may mark an item as changed just after its comment."""
+"""Tolerance in comparing times: GitHub counts whole seconds, and may count a comment or a label with the next one."""
 
 MOST_UNLISTED = 100
 """Most readings of threads that are kept although no list shows them any more."""

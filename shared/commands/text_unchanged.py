@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from shared.commands.command import Command
+from shared.commands.command_reader import SAME_MOMENT
 from shared.commands.command_rules import Effect
 from shared.commands.recovery import Case
 from shared.github.inbox import PAGE
@@ -29,9 +30,6 @@ MOST_UNLISTED = 200
 
 MOST_VERSIONS = 32
 """Versions of one item that are kept, the newest."""
-
-SAME_MOMENT = timedelta(seconds=1)
-"""Tolerance in comparing times: GitHub counts whole seconds, and may count a label's change with the next one."""
 
 RENEWING = frozenset({Effect.START, Effect.RETRY, Effect.RESET_ATTEMPTS, Effect.CLOSE_AND_RESET})
 """Effects that bind the work to the issue's text as it is read then."""

@@ -96,6 +96,16 @@ def write(path: Path, content: bytes, *, durable: bool = False) -> None:
             os.fsync(descriptor)
 
 
+@contextmanager
+def open_directory(path: str | Path, inside: int | None = None) -> Iterator[int]:
+    """Open a block with the descriptor of a directory; a link in its place is not followed. Raises `OSError`."""
+    descriptor = os.open(path, _DIRECTORY, dir_fd=inside)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def open_regular(path: Path) -> BinaryIO:
     """Open a file that a child may have replaced: a link is not followed, a pipe not waited for. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -170,7 +180,7 @@ def _clear(path: Path) -> OSError | None:
             path.unlink()
             return None
         _permit(path)
-        with _open_directory(path) as top:
+        with open_directory(path) as top:
             _empty(top)
         path.rmdir()
     except (FileNotFoundError, NotADirectoryError):
@@ -203,7 +213,7 @@ def _take_out(name: str, inside: int, top: int) -> OSError | None:
     except OSError:
         try:
             _permit(name, inside)
-            with _open_directory(name, inside) as here:
+            with open_directory(name, inside) as here:
                 moved = _move_up(here, top)
             os.rmdir(name, dir_fd=inside)
         except OSError as error:
@@ -256,15 +266,6 @@ def _permit(path: str | Path, inside: int | None = None) -> None:
                 Path(f"/proc/self/fd/{descriptor}").chmod(mode | 0o700)
         finally:
             os.close(descriptor)
-
-
-@contextmanager
-def _open_directory(path: str | Path, inside: int | None = None) -> Iterator[int]:
-    descriptor = os.open(path, _DIRECTORY, dir_fd=inside)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _printable_path(path: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shared.filesystem import directories
 from shared.git import history, index_file, loose_objects, objects, plain_checkout
-from shared.git.command import Git
+from shared.git.command import Git, write_below
 from shared.git.plain_checkout import PlainTree
 
 BRANCH = "work"
@@ -34,7 +34,7 @@ async def make(git: Git, commit: str, tree: Path) -> None:
     (made,) = await history.log(git, commit, 1)
     (whole,) = await objects.whole(git, [commit])
     content = whole[1] if whole is not None else b""
-    await plain_checkout.written(tree, partial(_write, tree / ".git", commit, content, found, bool(made.parents)))
+    await write_below(tree, partial(_write, tree / ".git", commit, content, found, bool(made.parents)))
 
 
 async def _by_git(git: Git, commit: str, tree: Path) -> None:

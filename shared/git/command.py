@@ -15,6 +15,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 import anyio
 import anyio.to_thread
@@ -29,6 +30,8 @@ from shared.git.object_readers import COMMAND, ObjectReaders, Question
 from shared.git.settled_answers import AnswersByDirectory, Asked
 from shared.lock.port import RefUpdate
 from shared.process import Finished
+
+T = TypeVar("T")
 
 NETWORK_SECONDS = 120.0
 """Seconds that one fetch or push may take before the server counts as not answering."""
@@ -300,18 +303,11 @@ class Git:
         lineage = [names.oid(parent) for parent in parents]
         text = self._hide(message).encode("utf-8", "replace")
         words = loose_objects.Words(names.oid(tree), lineage, by.name, by.email, text)
-        return await self._write_object(partial(loose_objects.commit, self.git_dir, words, at))
+        return await write_below(self.git_dir, partial(loose_objects.commit, self.git_dir, words, at))
 
     async def store(self, kind: loose_objects.Kind, content: bytes) -> str:
         """Write a small object of the engine's own and return its id; raises as `commit`."""
-        return await self._write_object(partial(loose_objects.write, self.git_dir, kind, content))
-
-    async def _write_object(self, write: Callable[[], str]) -> str:
-        try:
-            return await anyio.to_thread.run_sync(write)
-        except (loose_objects.Unwritable, OSError) as error:
-            room = as_disk_full(error, self.git_dir) if isinstance(error, OSError) else None
-            raise room or failures.unwritten(error) from error
+        return await write_below(self.git_dir, partial(loose_objects.write, self.git_dir, kind, content))
 
     async def _talk(
         self, remote: str | Path, verb: Sequence[str], deadline_seconds: float, hooks: Path = NO_HOOKS
@@ -345,6 +341,15 @@ class Git:
         if finished.code != 0 and failures.NO_SPACE.search(finished.stderr):
             raise full(self.git_dir)
         return finished
+
+
+async def write_below(place: Path, write: Callable[[], T]) -> T:
+    """Write below a place and return the result; raises `DiskFull`, and `CommandFailed` for any other obstacle."""
+    try:
+        return await anyio.to_thread.run_sync(write)
+    except (loose_objects.Unwritable, OSError) as error:
+        room = as_disk_full(error, place) if isinstance(error, OSError) else None
+        raise room or failures.unwritten(error) from error
 
 
 def _is_whole(finished: Finished) -> bool:

@@ -65,7 +65,7 @@ class Mirror:
         """Make the mirror and fetch all branches, unless it is there already; errors as `Git.fetch`."""
         async with self.lock.held():
             await anyio.to_thread.run_sync(clear_locks, self.git.git_dir)
-            if _exists(self.git.git_dir):
+            if (self.git.git_dir / "HEAD").is_file():
                 return
             fresh = self.git.at(self.git.git_dir.with_name(f"{self.git.git_dir.name}.new"))
             await anyio.to_thread.run_sync(directories.remove, fresh.git_dir)
@@ -230,7 +230,3 @@ def clear_locks(git_dir: Path) -> None:
     """Remove the lock files that a killed git left; only if the caller holds the directory alone."""
     for path in (*git_dir.glob("*.lock"), *git_dir.glob("refs/**/*.lock")):
         path.unlink(missing_ok=True)
-
-
-def _exists(git_dir: Path) -> bool:
-    return (git_dir / "HEAD").is_file()

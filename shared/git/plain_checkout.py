@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-import anyio.to_thread
-
-from shared.filesystem.disk_space import as_disk_full
-from shared.git import failures, loose_objects, objects, tree_files
-from shared.git.command import Git
+from shared.filesystem import directories
+from shared.git import objects, tree_files
+from shared.git.command import Git, write_below
 from shared.git.patch_policy import GITLINK, SYMLINK
 from shared.git.tree_files import PROGRAM, TreeFile
 
@@ -36,8 +34,6 @@ _NAME = re.compile(r"[A-Za-z0-9_.@+=, -]*[A-Za-z0-9_@+=-]")
 
 _KNOWN = {".gitignore", ".gitkeep", ".github"}
 """Names that may begin like git's own directory; `.gitattributes` is not among them."""
-
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -99,17 +95,8 @@ async def lay_out(git: Git, commit_or_tree: str, target: Path) -> PlainTree | No
     """
     found = await plain(git, commit_or_tree)
     if found is not None:
-        await written(target, partial(_write, target, found))
+        await write_below(target, partial(_write, target, found))
     return found
-
-
-async def written(place: Path, write: Callable[[], None]) -> None:
-    """Write below a place; raises `DiskFull`, and `CommandFailed` for any other obstacle."""
-    try:
-        await anyio.to_thread.run_sync(write)
-    except (loose_objects.Unwritable, OSError) as error:
-        room = as_disk_full(error, place) if isinstance(error, OSError) else None
-        raise room or failures.unwritten(error) from error
 
 
 def _write(target: Path, found: PlainTree) -> None:
@@ -120,7 +107,7 @@ def _write(target: Path, found: PlainTree) -> None:
         for depth in range(len(parts)):
             inside.setdefault(parts[: depth + 1], [])
         inside[parts].append((file, content))
-    with _enter(target) as top:
+    with directories.open_directory(target) as top:
         for parts in sorted(inside):
             if parts:
                 with _below(top, parts[:-1]) as folder:
@@ -141,19 +128,10 @@ def _make(file: TreeFile, content: bytes, folder: int) -> None:
 
 
 @contextmanager
-def _enter(place: Path | str, above: int | None = None) -> Iterator[int]:
-    descriptor = os.open(place, _DIRECTORY, dir_fd=above)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
 def _below(top: int, parts: Sequence[str]) -> Iterator[int]:
     """Yield the directory at the end of these names."""
     with ExitStack() as entered:
         here = top
         for part in parts:
-            here = entered.enter_context(_enter(part, here))
+            here = entered.enter_context(directories.open_directory(part, here))
         yield here

@@ -44,20 +44,19 @@ class Issues:
 
     async def open(self) -> tuple[Issue, ...]:
         """Return all open items, oldest first. May be stale: read the single issue to act."""
-        params = {"state": "open", "sort": "created", "direction": "asc"}
-        found = await self._github.listed(self._path, listing.issues, **params)
-        return self._note_shown({issue.number: issue for issue in found}.values())
+        return await self._list_open()
 
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         """Return the open items that carry a label, oldest first. May be stale: read the single issue to act."""
-        # By creation, because an order by update shifts items between pages while they are read.
-        params = {"labels": label, "state": "open", "sort": "created", "direction": "asc"}
-        found = await self._github.listed(self._path, listing.issues, **params)
-        return self._note_shown({issue.number: issue for issue in found}.values())
+        return await self._list_open(labels=label)
 
     async def assigned(self, login: str) -> tuple[Issue, ...]:
         """Return the open items assigned to `login`, oldest first. May be stale: read the single issue to act."""
-        params = {"assignee": login, "state": "open", "sort": "created", "direction": "asc"}
+        return await self._list_open(assignee=login)
+
+    async def _list_open(self, **filters: str) -> tuple[Issue, ...]:
+        # By creation, because an order by update shifts items between pages while they are read.
+        params = {**filters, "state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
         return self._note_shown({issue.number: issue for issue in found}.values())
 

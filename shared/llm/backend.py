@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.clock import Clock
+from shared.errors import Misconfigured
 from shared.llm.cli.launch import Launcher
 from shared.llm.endpoint import Endpoint, Endpoints, Fixed
 from shared.llm.port import Coder
@@ -42,6 +43,12 @@ class Setup:
     scenario: Path | None = None
     used: Path | None = None
     program: Program | None = None
+
+    def installed(self, backend: str, product: str) -> Program:
+        """Return the program that was found; raise `Misconfigured` without one."""
+        if self.program is None:
+            raise Misconfigured(f"The {backend} backend needs {product}: run `workflow-engine install-cli {backend}`.")
+        return self.program
 
 
 @dataclass(frozen=True, slots=True)

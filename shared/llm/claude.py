@@ -23,7 +23,7 @@ from shared.llm.claude_events import Transcript, uncounted, verdict
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible, Session, prompt_of
 from shared.llm.cli.directory import CallDirectory
-from shared.llm.cli.launch import Command, Ran
+from shared.llm.cli.launch import NO_GIT_PROGRAMS, Command, Ran
 from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
 from shared.llm.kept_sessions import SESSION_BYTES
@@ -67,11 +67,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
     "BASH_DEFAULT_TIMEOUT_MS": "600000",
     "BASH_MAX_TIMEOUT_MS": "1200000",
-    "GIT_CONFIG_COUNT": "2",
-    "GIT_CONFIG_KEY_0": "core.fsmonitor",
-    "GIT_CONFIG_VALUE_0": "false",
-    "GIT_CONFIG_KEY_1": "core.hooksPath",
-    "GIT_CONFIG_VALUE_1": "/dev/null",
+    **NO_GIT_PROGRAMS,
 }
 """Three retries of about 4 seconds in all; no side traffic; none of the repository's git programs run."""
 
@@ -203,13 +199,9 @@ def _argument(text: str) -> str:
 
 def build(setup: Setup) -> CliCoder:
     """Build the backend for the program that was found; raise `Misconfigured` without one."""
-    if setup.program is None:
-        raise Misconfigured(
-            "The claude backend needs the Claude Code program: run `workflow-engine install-cli claude`."
-        )
-    launcher = setup.program.launcher
-    made = Claude(setup.program.path, launcher.environment)
-    return CliCoder(made, launcher, setup.program.endpoints, setup.program.model)
+    found = setup.installed("claude", "the Claude Code program")
+    made = Claude(found.path, found.launcher.environment)
+    return CliCoder(made, found.launcher, found.endpoints, found.model)
 
 
 def anthropic(environment: Environment) -> Endpoint:

@@ -260,9 +260,7 @@ def _places(patterns: Sequence[str]) -> tuple[str, ...]:
 
 def build(setup: Setup) -> CliCoder:
     """Build the backend for the program that was found; raise `Misconfigured` without one."""
-    if setup.program is None:
-        raise Misconfigured("The codex backend needs the Codex program: run `workflow-engine install-cli codex`.")
-    program = setup.program
+    program = setup.installed("codex", "the Codex program")
     login = program.endpoints.file if isinstance(program.endpoints, codex_login.LoginLease) else None
     made = dialect(program.path, program.launcher, program.prices or Prices.listed(), login=login)
     return CliCoder(made, made.launcher, program.endpoints, program.model)

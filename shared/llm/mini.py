@@ -226,10 +226,9 @@ def dialect(program: Path, launcher: Launcher) -> Mini:
 
 def build(setup: Setup) -> CliCoder:
     """Build the backend for the program that was found; raise `Misconfigured` without one."""
-    if setup.program is None:
-        raise Misconfigured("The mini backend needs mini-swe-agent: run `workflow-engine install-cli mini`.")
-    made = dialect(setup.program.path, setup.program.launcher)
-    return CliCoder(made, made.launcher, setup.program.endpoints, setup.program.model)
+    found = setup.installed("mini", "mini-swe-agent")
+    made = dialect(found.path, found.launcher)
+    return CliCoder(made, made.launcher, found.endpoints, found.model)
 
 
 async def examined(probe: Probe) -> Probed:

@@ -24,7 +24,7 @@ from shared.llm.backend import BackendSpec, CliSpec, Package, Probe, Probed, Set
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible, Session, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
-from shared.llm.cli.launch import Command, Launcher, Ran
+from shared.llm.cli.launch import NO_GIT_PROGRAMS, Command, Launcher, Ran
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Request, RunOutcome, Usage
 from shared.llm.proxy.vendors import Vendor
@@ -55,11 +55,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "QWEN_CODE_NO_RELAUNCH": "true",
     "QWEN_USAGE_STATISTICS_ENABLED": "false",
     "NO_PROXY": "127.0.0.1",
-    "GIT_CONFIG_COUNT": "2",
-    "GIT_CONFIG_KEY_0": "core.fsmonitor",
-    "GIT_CONFIG_VALUE_0": "false",
-    "GIT_CONFIG_KEY_1": "core.hooksPath",
-    "GIT_CONFIG_VALUE_1": "/dev/null",
+    **NO_GIT_PROGRAMS,
 }
 """One process less, no statistics to the vendor (a trace shows no look-up), and no git programs of the repository."""
 
@@ -154,10 +150,9 @@ class QwenSession(Session[Transcript]):
 
 def build(setup: Setup) -> CliCoder:
     """Build the backend for the program that was found; raise `Misconfigured` without one."""
-    if setup.program is None:
-        raise Misconfigured("The qwen backend needs the Qwen Code program: run `workflow-engine install-cli qwen`.")
-    made = dialect(setup.program.path, setup.program.launcher)
-    return CliCoder(made, made.launcher, setup.program.endpoints, setup.program.model)
+    found = setup.installed("qwen", "the Qwen Code program")
+    made = dialect(found.path, found.launcher)
+    return CliCoder(made, made.launcher, found.endpoints, found.model)
 
 
 def dialect(program: Path, launcher: Launcher) -> Qwen:

@@ -25,6 +25,15 @@ from shared.sandbox.view import FileSystemView, Outlet
 from shared.sandbox.watch import Watch
 from shared.sandbox.wrap import Isolation, Wrap
 
+NO_GIT_PROGRAMS: Mapping[str, str] = {
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_KEY_1": "core.hooksPath",
+    "GIT_CONFIG_VALUE_1": "/dev/null",
+}
+"""Variables with which a program's git runs no program that the repository names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
