@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import PurePosixPath
-from threading import get_ident
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Tree
@@ -95,7 +95,7 @@ def parse(path: str, content: bytes) -> Source | None:
     language = language_of(path)
     if language is None or len(content) > SIZE_LIMIT:
         return None
-    tree = _parser(language, get_ident()).parse(content)
+    tree = _PARSERS.of(language).parse(content)
     return None if tree.root_node.has_error else Source(path, language, content, tree)
 
 
@@ -114,7 +114,7 @@ def edited(source: Source, start: int, end: int, by: bytes) -> Source | None:
         _point(source.content, end),
         _point(content, start + len(by)),
     )
-    again = _parser(source.language, get_ident()).parse(content, tree)
+    again = _PARSERS.of(source.language).parse(content, tree)
     return None if again.root_node.has_error else Source(source.path, source.language, content, again)
 
 
@@ -142,8 +142,24 @@ def _point(content: bytes, at: int) -> tuple[int, int]:
     return content.count(b"\n", 0, at), at - content.rfind(b"\n", 0, at) - 1
 
 
+class _Parsers(threading.local):
+    """A thread's own parsers, which end with it: large changes are read beside the event loop."""
+
+    def __init__(self) -> None:
+        self._of: dict[Language, Parser] = {}
+
+    def of(self, language: Language) -> Parser:
+        """Return the parser of a language."""
+        if language not in self._of:
+            self._of[language] = Parser(grammar(language))
+        return self._of[language]
+
+
+_PARSERS = _Parsers()
+
+
 @cache
-def _parser(language: Language, thread: int) -> Parser:
-    """Return a thread's own parser: large changes are read beside the event loop."""
+def grammar(language: Language) -> Grammar:
+    """Return the grammar of a language, loaded once."""
     module, function = _GRAMMARS[language]
-    return Parser(Grammar(getattr(importlib.import_module(module), function)()))
+    return Grammar(getattr(importlib.import_module(module), function)())

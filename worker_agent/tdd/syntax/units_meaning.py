@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
+from worker_agent.tdd.syntax.seen_code import SeenCode
 from worker_agent.tdd.syntax.source import Language, Source
 
 _LAYOUT = frozenset({",", ";", "(", ")", "[", "]", "{", "}", ":", "\n", "`", '"', "'", "|"})
@@ -34,24 +35,16 @@ _QUOTE = re.compile(r"""\\(["'])""")
 _PREFIX = re.compile(rb"[A-Za-z]*")
 
 
-_DIGESTS: dict[tuple[Language, str, bytes], str] = {}
-"""Digests of code seen before: most of a file is the same on both sides of a change."""
-
-_DIGESTS_LIMIT = 50_000
+MOST_DIGESTS = 20_000
+"""Most digests of code that are remembered."""
 
 
 def digest(source: Source, *nodes: Node) -> str:
     """Return a short hash of the meaning of some code."""
-    return _digest(source, nodes[0]) if len(nodes) == 1 else hashed(_digest(source, node) for node in nodes)
+    return _DIGESTS.of(source, nodes[0]) if len(nodes) == 1 else hashed(_DIGESTS.of(source, node) for node in nodes)
 
 
-def _digest(source: Source, node: Node) -> str:
-    key = (source.language, node.type, source.content[node.start_byte : node.end_byte])
-    if key not in _DIGESTS:
-        if len(_DIGESTS) > _DIGESTS_LIMIT:
-            _DIGESTS.clear()
-        _DIGESTS[key] = hashed(tokens(source, node))
-    return _DIGESTS[key]
+_DIGESTS = SeenCode[str](lambda source, node: hashed(tokens(source, node)), most=MOST_DIGESTS)
 
 
 def hashed(parts: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from worker_agent.tdd.syntax.inline_tests import test_ranges
 from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.seen_code import SeenCode
 from worker_agent.tdd.syntax.source import Language, Source, walk
 from worker_agent.tdd.syntax.units_checks import checks_in
 from worker_agent.tdd.syntax.units_found import child, field_text, inside, statements
@@ -89,20 +90,20 @@ def reached(names: Iterable[str], known: Definitions, elsewhere: Mapping[str, st
     return found
 
 
-_USES: dict[tuple[Language, str, bytes], frozenset[str]] = {}
-"""Uses of code seen before: most of a file is the same on both sides of a change."""
-
-_USES_LIMIT = 20_000
+MOST_USES = 10_000
+"""Most pieces of code of which the uses are remembered."""
 
 
 def uses(source: Source, node: Node) -> frozenset[str]:
     """Return the names that code takes from around it."""
-    known = (source.language, node.type, source.content[node.start_byte : node.end_byte])
-    if known not in _USES:
-        if len(_USES) > _USES_LIMIT:
-            _USES.clear()
-        _USES[known] = frozenset(key for found in walk(node) for key in _keys(source, found))
-    return _USES[known]
+    return _USES.of(source, node)
+
+
+def _uses(source: Source, node: Node) -> frozenset[str]:
+    return frozenset(key for found in walk(node) for key in _keys(source, found))
+
+
+_USES = SeenCode(_uses, most=MOST_USES)
 
 
 def _keys(source: Source, node: Node) -> Iterator[str]:
