@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from engine import REPOSITORY, Engine
+from engine import ALONE, REPOSITORY, Engine
 
 from shared.lock.codec import AckState, read_ack
 from shared.models import Account, Comment
@@ -25,7 +25,7 @@ def configured(engine: Engine) -> Path:
     repository = {
         "name": REPOSITORY,
         "llm_backend": "scripted",
-        "test_command": f"{shlex.quote(sys.executable)} -m pytest -q",
+        "test_command": f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q",
     }
     path = engine.directory / "config.yml"
     path.write_text(

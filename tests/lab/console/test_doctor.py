@@ -12,7 +12,7 @@ import pytest
 from clinic import OTHER_KEY, Clinic, reserve_refs, troubles
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
+from engine import ALONE, ENGINE, REPOSITORY, REVIEWER, WRITES
 from judge import Judge
 
 from config.loading import load_several
@@ -129,7 +129,7 @@ async def tried(clinic: Clinic, test_command: str | None, **files: str) -> list[
     return await clinic.findings(frozenset({Role.WORKER}))
 
 
-PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q"
+PYTEST = f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q"
 PASSES, FAILS = "def test_one():\n    assert True\n", "def test_two():\n    assert False\n"
 
 
