@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from benchmarks.request_counts import Exchange, Tally
 from benchmarks.table import Row
 from lab.chaos.ref_history import FenceMove
+from shared.loop.claims import LOST, OVERTAKEN
+from shared.scheduling.slots import NO_SLOT
 
 FLAT_PERCENT = 15.0
 """Percent by which a cost for each issue may differ between few and many issues."""
@@ -42,9 +44,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class LogFacts:
-    """Facts from the log of one process: claims that it lost, and issues that it found not to be claimable."""
+    """Facts from the log of one process: claims that it lost, claims that it gave up right before the push because
+    another agent had begun, looks at what another one held, and issues that it found not to be claimable.
+    """
 
     lost: int
+    overtaken: int
     held: int
     left_alone: frozenset[tuple[str, int]]
 
@@ -105,7 +110,7 @@ def overtaken(claims: Iterable[Claim], written: Iterable[Written], polls: Polls,
 
 def log_facts(lines: Iterable[str]) -> LogFacts:
     """Read a verbose log, whose lines are JSON but for what libraries print."""
-    lost = held = 0
+    lost = overtaken = held = 0
     left_alone = set()
     for line in lines:
         if '"claim_lost"' in line:
@@ -115,9 +120,11 @@ def log_facts(lines: Iterable[str]) -> LogFacts:
             reason = str(event.get("reason", ""))
             if reason.endswith(" holds it"):
                 held += 1
-            elif reason != "another agent won the claim":
+            elif reason == OVERTAKEN:
+                overtaken += 1
+            elif reason not in {LOST, NO_SLOT.reason}:
                 left_alone.add((str(event["repo"]), int(event["issue"])))
-    return LogFacts(lost, held, frozenset(left_alone))
+    return LogFacts(lost, overtaken, held, frozenset(left_alone))
 
 
 def growth(few: Tally, few_issues: int, many: Tally, many_issues: int) -> list[Row]:

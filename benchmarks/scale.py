@@ -131,9 +131,11 @@ async def _claim_rows(fleet: Fleet, facts: dict[str, LogFacts]) -> list[Row]:
 def _lost_rows(fleet: Fleet, facts: dict[str, LogFacts]) -> list[Row]:
     lost, held = sum(one.lost for one in facts.values()), sum(one.held for one in facts.values())
     reviews = sum(one.lost for name, one in facts.items() if fleet.reviews(name))
+    overtaken = sum(one.overtaken for one in facts.values())
     note = f"{lost - reviews} by workers, {reviews} by reviewers"
     return [
         Row("claims lost per issue", lost / fleet.sizes.issues, "claims", LOST, note),
+        Row("claims given up before the push per issue", overtaken / fleet.sizes.issues, "claims", note="a slow look"),
         Row("looks at what another holds per issue", held / fleet.sizes.issues, "looks", note="no claim is tried"),
     ]
 

@@ -45,6 +45,9 @@ begun. Reading a fence is not charged."""
 PACED_SECONDS = 300.0
 """Longest pause in seconds for an item while writes have to wait: the process's share may have become larger."""
 
+LOST, OVERTAKEN = "another agent won the claim", "another agent has claimed it meanwhile"
+"""Reasons to skip an item that another agent has claimed since the look: found by the push, or right before it."""
+
 _WHAT = {Role.PLANNER: "story", Role.WORKER: "issue", Role.REVIEWER: "pull request"}
 """Noun for the items of each kind of agent."""
 
@@ -100,10 +103,10 @@ class Claims:
         if not reserved():
             return NO_SLOT
         if await self._is_overtaken(view):
-            return Skip("another agent has claimed it meanwhile")
+            return Skip(OVERTAKEN)
         lease = await claim(self._port, view, self._claimant, wish)
         _log_claim(view, lease)
-        return lease or Skip("another agent won the claim")
+        return lease or Skip(LOST)
 
     async def _is_overtaken(self, view: LockView) -> bool:
         """Return whether the fence has moved since an old look; this only ends claims that the push would lose.
