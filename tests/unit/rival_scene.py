@@ -25,7 +25,7 @@ from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, ReadComment, ReadComments, ReadFence, Reply
 from shared.lock.record import FenceChange
-from shared.loop.claims import Claims
+from shared.loop.claims import OVERTAKEN, Claims
 from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
 from shared.scheduling.slots import Slots
@@ -84,6 +84,8 @@ class Counts:
     charged: int = 0
     refused: int = 0
     """Pushes of a fence that another one had moved."""
+    overtaken: int = 0
+    """Claims that were given up right before their push."""
     won: list[tuple[str, str, int]] = field(default_factory=list)
     """Each claim: the worker, its repository and the issue."""
     passed_over: int = 0
@@ -172,6 +174,7 @@ class Rival:
         if candidate.number in self._project.done:
             return Skip("it is done", 1800)
         lease = await self._claims.claim(view, Intent(Stage.IMPLEMENTING, attempt=0))
+        self._counts.overtaken += isinstance(lease, Skip) and lease.reason == OVERTAKEN
         if isinstance(lease, Lease):
             self._counts.won.append((self._name, self.repository, candidate.number))
             ahead = (n for n, rank in self._listed.items() if rank < candidate.rank and self._project.free(n))

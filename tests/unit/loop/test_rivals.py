@@ -34,3 +34,4 @@ def test_who_meets_in_one_repository_while_answers_are_slow_parts() -> None:
     assert len(counts.won) == sizes.issues
     assert counts.passed_over == 0
     assert counts.refused / sizes.issues <= 0.4, "1.4 without a second look at the fence"
+    assert counts.overtaken > counts.refused
