@@ -1,4 +1,4 @@
-"""What is remembered of code: by its text, its language and its kind, and no more than a number of pieces."""
+"""The memory of code that was seen: by its text, its language and its kind, of a bounded number of pieces."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class SeenCode(Generic[T]):
-    """What `find` says of pieces of code, by their hashes; it is asked anew once `most` are known. For all threads."""
+    """Results of `find` for pieces of code, by their hashes; forgotten once there are `most`. For all threads."""
 
     def __init__(self, find: Callable[[Source, Node], T], *, most: int) -> None:
         self._find, self._most = find, most
