@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
@@ -14,14 +14,23 @@ from config.repository import Backend, RepositorySettings
 from config.section import Section, Text, UserPath
 from config.spending_limits import BudgetSettings, PriceSettings
 from shared.github.address import LOOPBACK
-from shared.llm.port import CoderCall
 
 DEFAULT_STATE_DIR = Path("~/.workflow-engine")
 
-if TYPE_CHECKING:
-    PhaseName = str
-else:
-    PhaseName = Literal[tuple(str(call) for call in CoderCall)]
+PhaseName = Literal[
+    "write_tests",
+    "implement",
+    "refactor",
+    "fix_ci",
+    "resolve_conflict",
+    "summarise",
+    "plan",
+    "triage",
+    "answer",
+    "review",
+    "check_criteria",
+    "diagnose",
+]
 """The calls of a coding backend."""
 
 RoleName = Literal[
