@@ -18,7 +18,7 @@ from shared.errors import NotAllowed
 from shared.github import status_record
 from shared.lock.codec import NOTHING_SHOWN, AckState, ItemKey, Shown, carried, shown, write_ack, write_words
 from shared.lock.comment import MARK, NO_WORDS, Words
-from shared.lock.hold import Held, tell
+from shared.lock.hold import Held, beat, tell
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment
 from shared.text import neutralise
@@ -110,7 +110,7 @@ class StatusBoard:
         """Put the status into the lock's comment. Twins, posted by agents that were not shown it, are deleted."""
         thread = self._comments.known(number) or ()
         twins = self._twins(held, thread)
-        record = status_record.read_record(held.words.details)
+        record = status_record.read_record((await _read_words(held)).details)
         for _, its in twins:
             record = status_record.merged(status_record.read_record(its.words.details), record)
         await self._tell_lock(held, await self._words(number, record, status, thread))
@@ -147,7 +147,7 @@ class StatusBoard:
         new = {"commands": commands, "ignored": ignored}
         held = self._lease_for(number, permit)
         found = await self._find(number) if held is None else None
-        before = held.words if held is not None else found[1].words if found is not None else None
+        before = await _read_words(held) if held is not None else found[1].words if found is not None else None
         if before is None:
             if commands:
                 await self.show(number, Status("Commands:", data=status_record.merged({}, new)), permit)
@@ -172,7 +172,7 @@ class StatusBoard:
         """Return the data of the existing comment; empty if there is none."""
         held = self._holding.get(ItemKey(self._role, number))
         if held is not None:
-            return _data(held.words)
+            return _data(await _read_words(held))
         found = await self._find(number)
         return {} if found is None else _data(found[1].words)
 
@@ -246,6 +246,13 @@ def _cell(value: str) -> str:
 
 def _data(words: Words) -> Mapping[str, Any]:
     return status_record.read(words.details)
+
+
+async def _read_words(held: Held) -> Words:
+    """Return the words of a lease; a comment that could not be read when the epoch began is read now."""
+    if held.unread:
+        await beat(held)
+    return held.words
 
 
 def _content(words: Words) -> tuple[str, str]:

@@ -8,14 +8,15 @@ from dataclasses import replace
 import pytest
 from fakes.lock_port import KEYS as PORT_KEYS
 from fakes.lock_port import FakeAgent, run
-from fakes.lock_server import Server
+from fakes.lock_server import Fault, Server
 from status_thread import AT, BOT, KEYS, MALLORY, US, FakeThread, board
 
 from shared.errors import NotAllowed
 from shared.github.status import Status, StatusBoard
+from shared.lock.announce import TRIES
 from shared.lock.codec import AckState, trusted, write_ack
 from shared.lock.hold import Held, release
-from shared.lock.port import EditComment
+from shared.lock.port import EditComment, ReadComment
 from shared.text import comment_signatures
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
@@ -169,6 +170,22 @@ async def test_who_tells_something_else_in_this_process_goes_through_the_lease()
     assert thread.writes == []
     data = await one.data(42)
     assert (data["stage"], [entry["id"] for entry in data["commands"]]) == ("testing", [7])
+
+
+async def test_what_a_comment_records_stays_though_it_could_not_be_read_when_the_epoch_began() -> None:
+    agent, one = FakeAgent(Server(), "worker-a"), board(FakeThread())
+    first = as_held(agent, one)
+    answered = [{"id": 7, "by": "ada", "command": "/pause", "outcome": "paused"}]
+    run(agent.port, one.show(42, Status("It works.", data={"commands": answered}), first))
+    assert run(agent.port, release(first))
+    agent.port.plan(ReadComment, *[Fault.FAILED] * TRIES)
+    held = as_held(agent, one)
+    assert held.words.details == "", "nothing could be read"
+    run(agent.port, one.show(42, Status("It works again."), held))
+    assert [entry["id"] for entry in (await one.data(42))["commands"]] == [7]
+    (body,) = (comment.body for comment in agent.port.server.comments().values())
+    assert "It works again." in body
+    assert "`/pause` by ada" in body
 
 
 async def test_after_a_release_what_was_said_last_stands_there() -> None:
