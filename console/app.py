@@ -12,6 +12,7 @@ from console import help as layout
 from console import operating, read_commands
 from console.command_environment import surroundings
 from console.tdd.options import tdd
+from shared.llm import PROGRAMS
 
 app = typer.Typer(
     name="workflow-engine",
@@ -193,7 +194,7 @@ def recover(
 
 @app.command()
 def install_cli(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which program: claude, codex, mini or qwen.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"Which program: {', '.join(PROGRAMS)}.")],
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file (for its state_dir).")] = None,
     state_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Install there instead.")] = None,
     package_version: Annotated[
@@ -261,7 +262,9 @@ def start(  # noqa: PLR0913 - each is an option of the command line
     ] = "",
     backend: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="claude, codex, mini or qwen; else who has a key.", rich_help_panel=_ANSWERS),
+        typer.Option(
+            metavar="NAME", help=f"{', '.join(PROGRAMS)}; else the one that has a key.", rich_help_panel=_ANSWERS
+        ),
     ] = None,
     test_command: Annotated[
         str | None,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from shared.llm import BACKENDS
+
 _TASKS, _HOW = "Tasks", "In place of the configuration"
 """Groups of options."""
 
@@ -38,9 +40,7 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     ] = None,
     llm: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Coding backend: claude, codex, mini, qwen or scripted.", rich_help_panel=_HOW
-        ),
+        typer.Option(metavar="NAME", help=f"Coding backend: {', '.join(BACKENDS)}.", rich_help_panel=_HOW),
     ] = None,
     test_command: Annotated[
         str | None, typer.Option(metavar="COMMAND", help="What runs the tests; else detected.", rich_help_panel=_HOW)

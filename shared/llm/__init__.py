@@ -21,6 +21,9 @@ BACKENDS = {
 }
 """Name of each backend in the configuration -> the module whose `SPEC` describes it."""
 
+PROGRAMS = tuple(name for name in BACKENDS if name != "scripted")
+"""Names of the backends that are programs, for help texts."""
+
 
 def _spec(name: str) -> BackendSpec:
     """Return the backend called `name`; raise `Misconfigured`, listing those that exist, if there is none."""

@@ -14,7 +14,7 @@ from console.run import JOBS
 from shared.errors import MissingCredentials
 from shared.github.access import NEEDS
 from shared.github.label_board import LOOKS
-from shared.llm import BACKENDS, cli_backends
+from shared.llm import BACKENDS, PROGRAMS, cli_backends
 from shared.llm.backend import CliSpec
 from shared.workflow import AGENTS, UNLABELLED, Role, Stage, Track, stages
 from shared.workflow.labels import Flag
@@ -35,6 +35,7 @@ def test_every_stage_is_on_a_track() -> None:
 
 def test_a_backend_has_its_name_wherever_one_can_be_chosen() -> None:
     assert set(get_args(Backend)) == set(BACKENDS)
+    assert set(PROGRAMS) == set(cli_backends())
 
 
 @pytest.mark.parametrize(("name", "spec"), cli_backends().items())
