@@ -12,7 +12,7 @@ import structlog
 from config.state import AgentIdentity
 from runtime.building.sign_in import pace_of, siblings_of
 from shared.git.command import Identity
-from shared.lock.breaker import Breaker
+from shared.lock.breaker import FenceCircuitBreaker
 from shared.lock.claimant import BudgetCheck, Claimant, LockTimes
 from shared.lock.record import Fence
 from shared.models import Account
@@ -96,7 +96,7 @@ def claimant_of(process: Process, hub: Hub, budget_check: BudgetCheck | None = N
         delay=delay,
         doing=partial(beginning, most=_most_attempts(process, hub)),
         read_up_to=read_up_to,
-        breaker=Breaker(f"{process.agent.id} {hub.repository.id}", _fence_reporter(process, hub)),
+        breaker=FenceCircuitBreaker(f"{process.agent.id} {hub.repository.id}", _fence_reporter(process, hub)),
     )
 
 

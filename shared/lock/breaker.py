@@ -19,12 +19,12 @@ JITTER = 0.25
 
 
 @dataclass(slots=True)
-class Breaker:
+class FenceCircuitBreaker:
     """The circuit breaker of one process for one repository's git server.
 
-    It stops claims when a push of a fence was refused, and allows them again when a scratch ref could be created, moved
-    and deleted. Waits grow until a fence itself was moved. `proven`: one was moved since the last refusal.
-    `tell` receives each stop (why, and for how many seconds) and each end of a stop (`""`, 0).
+    It opens when a push of a fence was refused: nothing is claimed. It closes when a scratch ref could be created,
+    moved and deleted: claims are allowed again. Waits grow until a fence itself was moved. `proven`: one was moved
+    since the last refusal. `tell` receives each opening (why, and for how many seconds) and each closing (`""`, 0).
     """
 
     name: str = ""
@@ -39,20 +39,20 @@ class Breaker:
         return max(0.0, self._until - boot) if self.why else 0.0
 
     @property
-    def closed(self) -> bool:
+    def is_open(self) -> bool:
         """True if the scratch ref has to be tried before anything is claimed."""
         return bool(self.why)
 
-    def refused(self, error: EngineError, boot: float) -> None:
-        """Note that a push of a fence, or of the scratch ref, was refused or not answered."""
+    def trip(self, error: EngineError, boot: float) -> None:
+        """Open, or stay open for longer: a push of a fence, or of the scratch ref, was refused or not answered."""
         first, longest = BY_RULE if isinstance(error, Blocked) else BY_FAILURE
         seconds = min(first * 2.0**self._refusals, longest) * (1 + JITTER * self._chance())
         self._refusals = min(self._refusals + 1, 32)
         self._until, self.why, self.proven = boot + seconds, str(error), False
         self.tell(self.why, seconds)
 
-    def opened(self) -> None:
-        """Note that the scratch ref could be created, moved and deleted."""
+    def close(self) -> None:
+        """Close: the scratch ref could be created, moved and deleted."""
         if self.why:
             self.why = ""
             self.tell("", 0.0)

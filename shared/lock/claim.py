@@ -89,14 +89,14 @@ async def _admitted(port: Port, claimant: Claimant) -> None:
     left = breaker.remaining_seconds(port.boot())
     if left:
         raise Transient(f"Nothing is claimed for {left:.0f} s: {breaker.why}")
-    if not breaker.closed:
+    if not breaker.is_open:
         return
     try:
         await port.request(ProbeRefs())
     except EngineError as error:
-        breaker.refused(error, port.boot())
+        breaker.trip(error, port.boot())
         raise
-    breaker.opened()
+    breaker.close()
 
 
 def _ack(fence: Fence, claimant: Claimant) -> Ack:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from shared.lock.breaker import Breaker
+from shared.lock.breaker import FenceCircuitBreaker
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.text.comment_signatures import Keyring
@@ -100,7 +100,7 @@ class Claimant:
     delay: Callable[[], float] = lambda: 0.0
     doing: Callable[[Fence], str] = lambda fence: ""
     read_up_to: Callable[[int], int] = lambda number: 0
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: FenceCircuitBreaker = field(default_factory=FenceCircuitBreaker)
     suspects: dict[str, tuple[str, float]] = field(default_factory=dict)
     holding: set[ItemKey] = field(default_factory=set)
     ended_comments: dict[str, EndedComment] = field(default_factory=dict)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shared.errors import NotAllowed, Transient, UnknownOutcome
-from shared.lock.breaker import Breaker
+from shared.lock.breaker import FenceCircuitBreaker
 from shared.lock.port import AdvanceFence, ForeignFence, Port, ReadFence
 from shared.lock.record import Fence, read_fence, write_fence
 
 
-async def swap(port: Port, advance: AdvanceFence, breaker: Breaker | None = None) -> Fence | None:
+async def swap(port: Port, advance: AdvanceFence, breaker: FenceCircuitBreaker | None = None) -> Fence | None:
     """Move a fence; return it as it is now, or None if refused. After a lost reply the fence is read to find out.
 
     Raises `UnknownOutcome` if it has not moved so far: the lost write may still arrive. `breaker` is told of a refusal
@@ -20,7 +20,7 @@ async def swap(port: Port, advance: AdvanceFence, breaker: Breaker | None = None
         moved = await _swap(port, advance)
     except (Transient, NotAllowed) as error:
         if breaker is not None:
-            breaker.refused(error, port.boot())
+            breaker.trip(error, port.boot())
         raise
     if moved is not None and advance.expected is not None and breaker is not None:
         breaker.moved()

@@ -79,7 +79,7 @@ class Claims:
         if (seconds := self._claimant.delay()) > PATIENT_SECONDS:
             return Skip("this process's share of GitHub's limits on writes is used up", min(seconds, PACED_SECONDS))
         breaker = self._claimant.breaker
-        if breaker.closed and (left := breaker.remaining_seconds(self._port.boot())):
+        if breaker.is_open and (left := breaker.remaining_seconds(self._port.boot())):
             return Skip(f"the git server refuses fences: {breaker.why}", left, failed=True)
         view = await observe(self._port, ItemKey(self._role, number), self._claimant)
         _log_view(view)

@@ -203,7 +203,7 @@ HOLDING = (
     ),
     simulated(
         "a breaker that nobody tells",
-        ("compare_and_swap", "        if breaker is not None:\n            breaker.refused(error, port.boot())\n", ""),
+        ("compare_and_swap", "        if breaker is not None:\n            breaker.trip(error, port.boot())\n", ""),
         world="rule-all",
     ),
     unit("waits of the breaker do not grow", ("breaker", "first * 2.0**self._refusals", "first")),
@@ -211,7 +211,7 @@ HOLDING = (
         "waits of the breaker have no end",
         ("breaker", "min(first * 2.0**self._refusals, longest)", "first * 2.0**self._refusals"),
     ),
-    unit("the breaker opens without a word", ("breaker", '            self.tell("", 0.0)\n', "            pass\n")),
+    unit("the breaker closes without a word", ("breaker", '            self.tell("", 0.0)\n', "            pass\n")),
     unit("agents that were refused together come back together", ("breaker", "(1 + JITTER * self._chance())", "1")),
     unit("one success forgets nothing", ("breaker", "self.proven, self._refusals = True, 0", "self.proven = True")),
     unit(

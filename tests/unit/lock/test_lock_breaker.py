@@ -9,7 +9,7 @@ from fakes.lock_port import FakeAgent
 from fakes.lock_server import Fault, Plan, Server
 
 from shared.errors import Blocked, EngineError, NotAllowed, Transient
-from shared.lock.breaker import BY_FAILURE, BY_RULE, JITTER, Breaker
+from shared.lock.breaker import BY_FAILURE, BY_RULE, JITTER, FenceCircuitBreaker
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ProbeRefs, ReadFence
 
 
@@ -18,23 +18,23 @@ from shared.lock.port import AdvanceFence, EditComment, PostComment, ProbeRefs, 
     [(NotAllowed(), (300, 600, 1200, 2400, 3600, 3600)), (Transient(), (60, 120, 240, 480, 900, 900))],
 )
 def test_waits_grow_up_to_the_longest(error: EngineError, waits: tuple[int, ...]) -> None:
-    breaker, boot = Breaker("worker-1"), 100.0
+    breaker, boot = FenceCircuitBreaker("worker-1"), 100.0
     for wait in waits:
-        breaker.refused(error, boot)
+        breaker.trip(error, boot)
         assert wait <= breaker.remaining_seconds(boot) <= wait * (1 + JITTER)
         boot += breaker.remaining_seconds(boot)
-        breaker.opened()
+        breaker.close()
     assert BY_RULE[1] > BY_FAILURE[1]
 
 
 def test_only_a_fence_that_was_moved_makes_waits_short_again() -> None:
-    breaker = Breaker()
+    breaker = FenceCircuitBreaker()
     for _ in range(3):
-        breaker.refused(NotAllowed(), 0)
-        breaker.opened()
+        breaker.trip(NotAllowed(), 0)
+        breaker.close()
     breaker.moved()
     assert breaker.proven
-    breaker.refused(NotAllowed(), 0)
+    breaker.trip(NotAllowed(), 0)
     assert breaker.remaining_seconds(0) <= 300 * (1 + JITTER)
     assert not breaker.proven
 
@@ -42,18 +42,18 @@ def test_only_a_fence_that_was_moved_makes_waits_short_again() -> None:
 def test_agents_that_were_refused_together_come_back_apart() -> None:
     left = set()
     for name in range(20):
-        breaker = Breaker(f"worker-{name}")
-        breaker.refused(NotAllowed(), 0)
+        breaker = FenceCircuitBreaker(f"worker-{name}")
+        breaker.trip(NotAllowed(), 0)
         left.add(breaker.remaining_seconds(0))
     assert len(left) == 20
 
 
-def test_each_closing_and_opening_is_told() -> None:
+def test_each_opening_and_closing_is_told() -> None:
     told: list[tuple[str, bool]] = []
-    breaker = Breaker(tell=lambda why, seconds: told.append((why, seconds > 0)))
-    breaker.opened()
-    breaker.refused(NotAllowed("no"), 0)
-    breaker.opened()
+    breaker = FenceCircuitBreaker(tell=lambda why, seconds: told.append((why, seconds > 0)))
+    breaker.close()
+    breaker.trip(NotAllowed("no"), 0)
+    breaker.close()
     assert told == [("no", True), ("", False)]
 
 
