@@ -23,7 +23,7 @@ from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
 from shared.git import one_look
 from shared.github.errors import Refused
 from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, conclude, write_tombstone
+from shared.lock.fence import advance, conclude, end_resting_fence
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
@@ -231,12 +231,12 @@ class Merging:
         The branch goes with it or, if that is refused, stays: without the fence nobody knows whether it is in use.
         """
         try:
-            if await write_tombstone(held, fence.key, fence.stage, gone):
+            if await end_resting_fence(held, fence.key, fence.stage, gone):
                 return
         except Blocked as error:
             log.warning("tidying_refused", outcome="skipped", error=str(error))
         if gone and fence.stage not in TERMINAL:
-            await write_tombstone(held, fence.key, fence.stage)
+            await end_resting_fence(held, fence.key, fence.stage)
 
     def _removals(self, pull_request: PullRequest) -> tuple[RefUpdate, ...]:
         """Return the removal of its branch, which only succeeds while that is at the merged commit."""

@@ -58,7 +58,7 @@ async def conclude(
         return written is not None
 
 
-async def write_tombstone(held: Held, key: ItemKey, stage: Stage, updates: tuple[RefUpdate, ...] = ()) -> bool:
+async def end_resting_fence(held: Held, key: ItemKey, stage: Stage, updates: tuple[RefUpdate, ...] = ()) -> bool:
     """Put a tombstone on another kind's fence whose item has ended with ours, and move `updates` with it.
 
     Only while it still rests at `stage`: its agent has released it, and should one begin a new epoch at this moment,

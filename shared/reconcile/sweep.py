@@ -23,7 +23,7 @@ from shared.process import CommandFailed
 from shared.reconcile.label_drift import Sign
 from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import OrphanDecision, ReconcileRules, SuspectFence, is_unclear, judge, reason, suspects
-from shared.reconcile.tombstones import write_tombstone
+from shared.reconcile.tombstones import end_unheld_fence
 from shared.workflow import TERMINAL, Stage
 
 log = structlog.get_logger()
@@ -178,10 +178,10 @@ class Sweep:
         """End a fence; the labels of a closed item come off before, because nobody looks at it afterwards."""
         if found.item is not None and not found.item.open:
             item = found.item
-            return await write_tombstone(
+            return await end_unheld_fence(
                 self._port, self._claimant, fence, stage, before=lambda: self._rules.closed(fence, item)
             )
-        return await write_tombstone(self._port, self._claimant, fence, stage)
+        return await end_unheld_fence(self._port, self._claimant, fence, stage)
 
     async def _tell_people(self, fence: Fence, item: Issue) -> None:
         """Revise a status comment that says that somebody works there; posts none where there is none."""

@@ -26,7 +26,7 @@ async def abandon(held: Held) -> None:
         await advance(held, FenceChange(stage=Stage.WITHDRAWN))
 
 
-async def write_tombstone(
+async def end_unheld_fence(
     port: Port,
     claimant: Claimant,
     fence: Fence,
@@ -53,7 +53,7 @@ async def write_tombstone(
 async def _free(port: Port, claimant: Claimant, fence: Fence) -> datetime | None:
     """Return the server's time if the fence was found unmoved and without a live holder; else None.
 
-    The thread of a deleted item cannot be read: then its holder counts as dead after `terms.certain` seconds.
+    The thread of a deleted item cannot be read: then its holder counts as dead after `times.certain` seconds.
     """
     try:
         view = await observe(port, fence.key, claimant)

@@ -22,9 +22,9 @@ class Protocol:
     release: Callable[..., Any]
     advance: Callable[..., Any]
     FenceChange: Callable[..., Any]
-    write_tombstone: Callable[..., Any]
+    end_resting_fence: Callable[..., Any]
     conclude: Callable[..., Any] | None
-    finish: Callable[..., Any]
+    end_unheld_fence: Callable[..., Any]
     tell_ends: Callable[..., Any] | None
     Board: Callable[..., Any]
     read_fence: Callable[..., Any]
@@ -83,8 +83,8 @@ def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Pro
         check=m["hold"].check,
         keep=m["hold"].keep,
         release=m["hold"].release,
-        write_tombstone=m["fence"].write_tombstone,
-        finish=burial.write_tombstone,
+        end_resting_fence=m["fence"].end_resting_fence,
+        end_unheld_fence=burial.end_unheld_fence,
         Gateway=m["gateway"].Gateway,
         Claimant=m["claimant"].Claimant,
         LockTimes=m["claimant"].LockTimes,

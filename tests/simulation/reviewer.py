@@ -88,9 +88,9 @@ class Reviewer:
         fence, gone = await self._left(agent)
         if fence is None or not _is_at_rest(fence):
             return
-        buried = await agent.lock.write_tombstone(held, fence.key, fence.stage, gone)
+        buried = await agent.lock.end_resting_fence(held, fence.key, fence.stage, gone)
         if not buried and gone and fence.stage not in TERMINAL:
-            await agent.lock.write_tombstone(held, fence.key, fence.stage)
+            await agent.lock.end_resting_fence(held, fence.key, fence.stage)
 
     async def _left(self, agent: Agent) -> tuple[Any, tuple[RefUpdate, ...]]:
         """Return the worker's fence of the issue, and the removal of its branch."""

@@ -43,8 +43,8 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.release is hold.release
     assert PRODUCTION.advance is fence.advance
     assert PRODUCTION.FenceChange is record.FenceChange
-    assert PRODUCTION.write_tombstone is fence.write_tombstone
-    assert PRODUCTION.finish is tombstones.write_tombstone
+    assert PRODUCTION.end_resting_fence is fence.end_resting_fence
+    assert PRODUCTION.end_unheld_fence is tombstones.end_unheld_fence
     assert PRODUCTION.conclude is fence.conclude
     assert PRODUCTION.tell_ends is ended_epochs.tell_ends
     assert PRODUCTION.Board is status.StatusBoard

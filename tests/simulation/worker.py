@@ -72,7 +72,7 @@ class Worker:
     async def _bury(self, agent: Agent, fence: Any) -> None:
         """End the fence of what was merged while this kind held it, after `shared.reconcile.sweep`."""
         if fence is not None and fence.stage is Stage.REVIEWING and _merged(await agent.forge.pulls_of(WORK_BRANCH)):
-            buried = await agent.lock.finish(agent.port, agent.claimant, fence, Stage.DONE)
+            buried = await agent.lock.end_unheld_fence(agent.port, agent.claimant, fence, Stage.DONE)
             agent.fate.journal.counts["fence of a merged issue ended"] += buried
 
     async def _wanted(self, agent: Agent, seen: Item, fence: Any) -> Any:

@@ -26,7 +26,7 @@ async def abandon(held: Held) -> None:
         await advance(held, stage=Stage.WITHDRAWN)
 
 
-async def write_tombstone(
+async def end_unheld_fence(
     port: Port,
     claimant: Claimant,
     seen: Fence,

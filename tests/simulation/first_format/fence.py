@@ -55,7 +55,7 @@ async def conclude(
     return written is not None
 
 
-async def write_tombstone(held: Held, key: ItemKey, stage: Stage) -> None:
+async def end_resting_fence(held: Held, key: ItemKey, stage: Stage) -> None:
     """Put a tombstone on another kind's fence whose item has ended with ours, if it still rests at `stage`.
 
     Its agent has let go of it; should one begin a new epoch at this moment, the server refuses ours.

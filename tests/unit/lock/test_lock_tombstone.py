@@ -8,7 +8,7 @@ from fakes.lock_server import Server
 
 from shared.lock.claimant import LockTimes
 from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, write_tombstone
+from shared.lock.fence import advance, end_resting_fence
 from shared.lock.record import FenceChange
 from shared.workflow import Role, Stage
 
@@ -30,7 +30,7 @@ def test_only_a_fence_that_rests_where_it_was_left_is_buried(server: Server, res
     worker = FakeAgent(server, "worker-a")
     held = worker.win()
     run(worker.port, advance(held, FenceChange(stage=rests_at, phase="x")))
-    run(worker.port, write_tombstone(held, KEY, Stage.REVIEWING))
+    run(worker.port, end_resting_fence(held, KEY, Stage.REVIEWING))
     fence = server.fence(KEY)
     assert fence is not None
     assert fence.stage is after
@@ -40,5 +40,5 @@ def test_where_there_is_no_fence_nothing_is_written(server: Server) -> None:
     worker = FakeAgent(server, "worker-a")
     held = worker.win()
     before = dict(server.refs)
-    run(worker.port, write_tombstone(held, ItemKey(Role.WORKER, 999), Stage.REVIEWING))
+    run(worker.port, end_resting_fence(held, ItemKey(Role.WORKER, 999), Stage.REVIEWING))
     assert server.refs == before

@@ -23,7 +23,7 @@ from planner_agent.pending.register import PendingTest, Register, write
 from reviewer_agent.merge.merge_turns import REF
 from shared.errors import Lost, Outdated
 from shared.git.lines import newer_version
-from shared.lock.fence import advance, write_tombstone
+from shared.lock.fence import advance, end_resting_fence
 from shared.lock.hold import Held, keep, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment
 from shared.lock.record import FenceChange, write_fence
@@ -78,7 +78,7 @@ def test_nobody_claims_or_buries_what_a_newer_engine_left(server: Server, alice:
     with pytest.raises(ForeignFence, match="upgrade this agent"):
         bob.observe()
     with pytest.raises(ForeignFence):
-        run(alice.port, write_tombstone(held, KEY, Stage.IMPLEMENTING))
+        run(alice.port, end_resting_fence(held, KEY, Stage.IMPLEMENTING))
     assert bob.port.count(PostComment, EditComment, AdvanceFence) == 0
     assert server.refs[KEY.ref] == NEWER
 

@@ -13,7 +13,7 @@ from lock_world import TERMS
 from shared.errors import Gone
 from shared.lock.port import ReadComments
 from shared.lock.record import Fence
-from shared.reconcile.tombstones import write_tombstone
+from shared.reconcile.tombstones import end_unheld_fence
 from shared.workflow import Stage
 
 
@@ -37,7 +37,7 @@ def buried(server: Server, left: Fence, *, sure: bool = True) -> bool:
     bob = FakeAgent(server, "worker-b")
     bob.port.sure = sure
     bob.port.plan(ReadComments, Gone())
-    return run(bob.port, write_tombstone(bob.port, bob.claimant, left, Stage.WITHDRAWN))
+    return run(bob.port, end_unheld_fence(bob.port, bob.claimant, left, Stage.WITHDRAWN))
 
 
 def test_what_is_gone_is_buried_when_its_holder_is_surely_dead(server: Server, left: Fence) -> None:
