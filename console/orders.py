@@ -138,7 +138,7 @@ class _Console:
         if target.case.fence is None:
             return ""
         view = await observe(self._port, target.case.fence.key, self._claimant)
-        return (view.taken_by(self._claimant) or "an agent") if view.live(self._claimant.times) else ""
+        return (view.other_holder or "an agent") if view.is_live else ""
 
     async def _record(self, target: CommandTarget, order: Order, outcome: str, by: OperatorPermit) -> None:
         board = StatusBoard(self._hub.comments, target.owner, self._claimant.accounts, self._claimant.keys)

@@ -39,12 +39,14 @@ class LockView:
     sure: bool = True
     asked_at: float = 0.0
 
-    def live(self, times: LockTimes) -> bool:
-        """Return whether somebody holds it, this agent included."""
+    @property
+    def is_live(self) -> bool:
+        """True if somebody holds it, this agent included."""
         return self.standing in {LockStanding.HELD, LockStanding.OURS}
 
-    def taken_by(self, claimant: Claimant) -> str:
-        """Return the name of another holder, for people; empty if `claimant` may try."""
+    @property
+    def other_holder(self) -> str:
+        """Name of another agent that holds it, for people; empty if the agent that looked may try."""
         return self.agent if self.standing is LockStanding.HELD else ""
 
 

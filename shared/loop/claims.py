@@ -83,7 +83,7 @@ class Claims:
             return Skip(f"the git server refuses fences: {breaker.why}", left, failed=True)
         view = await observe(self._port, ItemKey(self._role, number), self._claimant)
         _log_view(view)
-        other = view.taken_by(self._claimant)
+        other = view.other_holder
         return Skip(f"{other} holds it", view.again) if other else view
 
     async def claim(self, view: LockView, wish: Intent | Skip | str) -> Lease | Skip:

@@ -95,7 +95,7 @@ class CommandedAgent:
 
     async def _is_free(self, number: int) -> bool:
         view = await observe(self._port, ItemKey(self.role, number), self._claimant)
-        return not view.live(self._claimant.times)
+        return not view.is_live
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

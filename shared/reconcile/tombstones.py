@@ -63,4 +63,4 @@ async def _free(port: Port, claimant: Claimant, fence: Fence) -> datetime | None
         over = fence.free or (reply.sure and reply.at - fence.stamped >= timedelta(seconds=claimant.times.certain))
         return reply.at if unmoved and over else None
     unmoved = view.fence is not None and view.fence.oid == fence.oid
-    return view.at if unmoved and not view.live(claimant.times) else None
+    return view.at if unmoved and not view.is_live else None

@@ -59,7 +59,7 @@ class Agent:
     async def attempt(self) -> Lease | None:
         """Look once and try to claim, as a tick does; return the lease, None without one."""
         view = await observe(self.port, KEY, self.claimant)
-        if view.taken_by(self.claimant):
+        if view.other_holder:
             return None
         return await claim(self.port, view, self.claimant, Intent(Stage.IMPLEMENTING, "red", attempt=0))
 

@@ -29,6 +29,7 @@ class Protocol:
     Board: Callable[..., Any]
     read_fence: Callable[..., Any]
     mine: Callable[..., str]
+    other_holder: Callable[..., str]
     was_free: Callable[..., bool]
     Gateway: Callable[..., Any]
     Claimant: Callable[..., Any]
@@ -53,6 +54,7 @@ def of_package(
         "advance": m["fence"].advance,
         "FenceChange": m["record"].FenceChange,
         "mine": _mine,
+        "other_holder": _other_holder,
         "was_free": _was_free,
     }
     return _of_modules(m, importlib.import_module(finish), **own)
@@ -70,6 +72,7 @@ def _first_format() -> Protocol:
         "advance": partial(_advance_of_first_format, m["fence"].advance),
         "FenceChange": dict,
         "mine": partial(_mine_of_first_format, m["claimant"].is_mine),
+        "other_holder": _other_holder_of_first_format,
         "was_free": _was_free_of_first_format,
     }
     return _of_modules(m, m["burial"], **own)
@@ -108,6 +111,15 @@ def _mine(view: Any, claimant: Any) -> str:
 
 def _mine_of_first_format(is_mine: Callable[..., bool], view: Any, claimant: Any) -> str:
     return next((ack.nonce for ack in reversed(view.active()) if is_mine(ack, claimant)), "")
+
+
+def _other_holder(view: Any, claimant: Any) -> str:
+    """Return the name of another agent that holds the lock by a look; empty for none."""
+    return str(view.other_holder)
+
+
+def _other_holder_of_first_format(view: Any, claimant: Any) -> str:
+    return str(view.taken_by(claimant))
 
 
 def _was_free(view: Any) -> bool:

@@ -36,7 +36,7 @@ class Reviewer:
             return None
         view = await agent.look(key)
         done = view.fence is not None and view.fence.stage is Stage.DONE
-        if done or view.taken_by(agent.claimant):
+        if done or agent.lock.other_holder(view, agent.claimant):
             agent.skip(agent.process.boot())
             return None
         stage = view.fence.stage if view.fence is not None else Stage.IN_REVIEW

@@ -60,7 +60,7 @@ class Worker:
         if not sweeps and boot < agent.skip_until and seen == agent.skipped:
             return None
         view = await agent.look(self.key)
-        other = view.taken_by(agent.claimant)
+        other = agent.lock.other_holder(view, agent.claimant)
         agent.fate.journal.counts["comment respected where there is no fence"] += bool(other) and view.fence is None
         intent = None if other else await self._wanted(agent, seen, view.fence)
         if intent is None:

@@ -76,13 +76,13 @@ class Office:
         last = self.agent("worker-z")
         last.observe()
         self.server.seconds += TERMS.look_again
-        assert not last.observe().live(TERMS), "no lock is left"
+        assert not last.observe().is_live, "no lock is left"
         assert len([one for one in self.server.comments().values() if read_ack(one)]) <= 2
 
     async def _life(self, agent: FakeAgent) -> None:
         view = await observe(agent.port, KEY, agent.claimant)
         fence = view.fence
-        if view.taken_by(agent.claimant) or (fence and fence.phase == LAST):
+        if view.other_holder or (fence and fence.phase == LAST):
             return
         intent = Intent(fence.stage, fence.phase) if fence else Intent(Stage.IMPLEMENTING)
         lease = await claim(agent.port, view, agent.claimant, intent)

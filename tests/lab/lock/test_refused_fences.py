@@ -47,7 +47,7 @@ async def an_hour(scene: Scene, ticks: int = int(HOUR_SECONDS / TICK_SECONDS)) -
                 with suppress(Blocked, Transient):
                     key = ItemKey(Role.WORKER, number)
                     view = await observe(agent.port, key, agent.claimant)
-                    if not view.taken_by(agent.claimant):
+                    if not view.other_holder:
                         won += isinstance(
                             await claim(agent.port, view, agent.claimant, Intent(Stage.IMPLEMENTING)), Lease
                         )

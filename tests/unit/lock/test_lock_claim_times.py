@@ -22,7 +22,7 @@ def test_death_needs_two_looks_a_minute_apart(server: Server, alice: FakeAgent, 
     alice.win()
     server.seconds += TERMS.timeout
     first = bob.observe()
-    assert first.taken_by(bob.claimant).startswith("worker-a, which shows no sign of life")
+    assert first.other_holder.startswith("worker-a, which shows no sign of life")
     assert first.again == TERMS.look_again == 61
     server.seconds += 60
     assert bob.claim() is None

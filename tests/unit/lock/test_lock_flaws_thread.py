@@ -130,7 +130,7 @@ def test_an_ack_of_the_first_format_holds_until_its_timeout(server: Server, alic
     """An engine from before the trailer works here: it counts as the first in line, then its lock is taken over."""
     old = server.post(42, OLD_ENGINE)
     assert alice.claim() is None
-    assert alice.observe().taken_by(alice.claimant) == "worker-old"
+    assert alice.observe().other_holder == "worker-old"
     server.seconds += TERMS.timeout - 1
     server.edit(old.id, f"{old.body}\r\n")  # nobody renews it: an edit is no heartbeat
     assert alice.claim() is None

@@ -83,7 +83,7 @@ def test_no_moment_of_a_held_lease_is_free_for_others(server: Server, alice: Fak
     while not beats.finished:
         beats.step()
         if alice.port.boot() < held.deadline:
-            assert watcher.observe().live(TERMS)
+            assert watcher.observe().is_live
     assert isinstance(beats.error, Lost)
     alice.port.plans.clear()
     server.seconds += TERMS.timeout - TERMS.self_fence

@@ -15,14 +15,14 @@ from shared.workflow import Role, Stage
 
 def test_a_look_names_the_holder_to_everybody_but_itself(server: Server) -> None:
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
-    assert bob.observe().taken_by(bob.claimant) == ""
+    assert bob.observe().other_holder == ""
     alice.win()
-    assert bob.observe().taken_by(bob.claimant) == "worker-a"
-    assert alice.observe().taken_by(alice.claimant) == ""
+    assert bob.observe().other_holder == "worker-a"
+    assert alice.observe().other_holder == ""
     server.seconds += LockTimes().timeout + 1
-    assert bob.observe().taken_by(bob.claimant) == "worker-a, which shows no sign of life,"
+    assert bob.observe().other_holder == "worker-a, which shows no sign of life,"
     server.seconds += LockTimes().look_again
-    assert bob.observe().taken_by(bob.claimant) == ""
+    assert bob.observe().other_holder == ""
 
 
 @pytest.mark.parametrize(("rests_at", "after"), [(Stage.REVIEWING, Stage.DONE), (Stage.TESTING, Stage.TESTING)])

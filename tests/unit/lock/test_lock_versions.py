@@ -51,12 +51,12 @@ def test_an_ack_of_a_newer_version_keeps_everybody_away_until_its_timeout(server
     agent = FakeAgent(server, "worker-a")
     posted = server.post(KEY.number, body(trailer))
     view = agent.observe()
-    assert view.taken_by(agent.claimant) == "worker-future"
+    assert view.other_holder == "worker-future"
     assert run(agent.port, claim(agent.port, view, agent.claimant, Intent(Stage.IMPLEMENTING))) is None
     assert agent.port.count(PostComment, EditComment, AdvanceFence) == 0
     assert server.comments()[posted.id].body == body(trailer)
     server.seconds += 1801
-    assert agent.observe().taken_by(agent.claimant) == ""
+    assert agent.observe().other_holder == ""
 
 
 @pytest.mark.fault(40)
@@ -65,7 +65,7 @@ def test_the_one_comment_of_a_newer_engine_keeps_everybody_away_until_its_timeou
     agent = FakeAgent(server, "worker-a")
     text = f"<!-- engine-status/7 kind=worker n=42 mac= -->\nBusy.\n\n{FIRST}\n<!-- ack/9 ttl=1800 -->\n</details>"
     posted = server.post(KEY.number, KEYS.sign("ack:worker", KEY.number, text))
-    assert agent.observe().taken_by(agent.claimant) == "worker-future"
+    assert agent.observe().other_holder == "worker-future"
     assert agent.claim() is None
     assert agent.port.count(PostComment, EditComment, AdvanceFence) == 0
     server.seconds += 1801
