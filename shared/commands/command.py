@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -64,14 +64,13 @@ _NEARLY = re.compile(rf"/((?:{'|'.join(Verb)})[.,:;!?]?)(?!\S)", re.IGNORECASE)
 """A nearly correct command at the start, with capitals or punctuation as telephones write: answered, not obeyed."""
 
 
-def commands(comments: Iterable[Comment], *, after: int = 0, ours: Collection[int] = ()) -> tuple[Command, ...]:
-    """Return the commands in comments with an id above `after`, oldest first.
+def commands(comments: Iterable[Comment]) -> tuple[Command, ...]:
+    """Return the commands in comments, in the order of the comments.
 
-    A command is the first line that is neither quoted nor in a code block; what follows it in the
-    comment is its text. Comments by the engine's own accounts (`ours`) count only if a person wrote them:
-    the caller leaves comments that carry the engine's mark out of `comments` (D18).
+    A command is the first line that is neither quoted nor in a code block; what follows it in the comment is its text.
+    People may write with the engine's account, so the caller leaves out only comments that carry the engine's mark.
     """
-    found = (_command(comment) for comment in comments if comment.id > after and comment.author.id not in ours)
+    found = (_command(comment) for comment in comments)
     return tuple(command for command in found if command is not None)
 
 
