@@ -15,7 +15,7 @@ from shared.commands.retry_command import reviewed_again
 from shared.errors import Transient
 from shared.git.names import work_branch
 from shared.git.ports import Mirror
-from shared.git.set_aside import moved_aside
+from shared.git.set_aside import updates_to_move_aside
 from shared.github.ports import LabelBoard, Pulls
 from shared.lock.compare_and_swap import swap
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
@@ -187,7 +187,7 @@ class Recovery:
         tip = await self._branches.refresh(f"refs/heads/{branch}")
         if tip is None:
             return "", ()
-        kept, updates = await moved_aside(self._branches, branch, fence.key.number, tip)
+        kept, updates = await updates_to_move_aside(self._branches, branch, fence.key.number, tip)
         return f"its branch is kept as `{kept}`, ", updates
 
     async def _move(self, fence: Fence, change: FenceChange, updates: tuple[RefUpdate, ...] = ()) -> Fence:

@@ -7,7 +7,9 @@ from shared.git.ports import Mirror
 from shared.lock.port import RefUpdate
 
 
-async def moved_aside(branches: Mirror, branch: str, number: int, tip: str) -> tuple[str, tuple[RefUpdate, RefUpdate]]:
+async def updates_to_move_aside(
+    branches: Mirror, branch: str, number: int, tip: str
+) -> tuple[str, tuple[RefUpdate, RefUpdate]]:
     """Return a new name for the `branch` of issue `number`, and the updates that move it there if it is at `tip`."""
     taken, old = await branches.refresh_all("refs/heads/auto/"), work_branch(number)
     free = next(name for k in range(1, len(taken) + 2) if f"refs/heads/{(name := f'{old}-old-{k}')}" not in taken)

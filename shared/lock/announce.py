@@ -41,10 +41,13 @@ class Announcement:
         self._lease = lease
         self._refused = False
 
-    async def made(self) -> Lease:
-        """Return the lease as its comment shows it. Raises `Lost` if it is over; releases it before any other error."""
+    async def announce(self) -> Lease:
+        """Show the epoch in its comment and return the lease as shown there.
+
+        Raises `Lost` if it is over; releases it before any other error.
+        """
         try:
-            await self._announce()
+            await self._show_epoch()
         except Lost:
             raise
         except (Transient, Blocked):
@@ -52,7 +55,7 @@ class Announcement:
             raise
         return self._lease
 
-    async def _announce(self) -> None:
+    async def _show_epoch(self) -> None:
         self._check()
         named = self._lease.fence.ack_id
         if named and await self._show_in(named):

@@ -78,7 +78,7 @@ async def claim(port: Port, view: LockView, claimant: Claimant, intent: Intent) 
         claimant.nonces.forget(view.fence.nonce)
     lease = Lease(_ack(fence, claimant), fence, at, boot, before=view.fence.nonce if view.fence else "")
     try:
-        return await Announcement(port, view, lease, claimant).made()
+        return await Announcement(port, view, lease, claimant).announce()
     except Lost:
         return None
 

@@ -204,7 +204,7 @@ async def _write(held: Held) -> bool:
     """Write it again. A reading that does not show it may be an old one; only a refused edit shows a deletion."""
     there = await _rewrite(held)
     if not there and not _is_new(held):
-        raise _stopped(held, DELETED)
+        raise _lose_by_order(held, DELETED)
     return there
 
 
@@ -225,7 +225,7 @@ async def _look(held: Held, found: Comment) -> None:
     if ack is None and is_told(found, held.fence.key, claimant.accounts, claimant.keys):
         return  # what was told before the first claim, or by an older engine, has arrived late: it is written over
     if ack is None or ack.opaque:
-        raise _stopped(held, EDITED)
+        raise _lose_by_order(held, EDITED)
     if ack.epoch > held.fence.epoch:
         raise _lose(held, TAKEN)
     if ack.nonce == held.ack.nonce or held.unread:
@@ -234,8 +234,8 @@ async def _look(held: Held, found: Comment) -> None:
         held.ack = replace(held.ack, heartbeat=max(held.ack.heartbeat, ack.heartbeat))
 
 
-def _stopped(held: Held, why: str) -> Lost:
-    """Return the loss by a person's order in the comment. `release` frees the fence once the work has ended."""
+def _lose_by_order(held: Held, why: str) -> Lost:
+    """Lose by a person's order in the comment and return the loss. `release` frees the fence after the work."""
     held.claimant.nonces.forget(held.ack.nonce)  # our next claim must not go on with this epoch
     return _lose(held, why)
 
@@ -243,11 +243,11 @@ def _stopped(held: Held, why: str) -> Lost:
 async def _stamp(held: Held) -> None:
     """Put a sign of life into the fence itself, which counts if the comment cannot be read."""
     async with turn(held, held.moves):
-        if not await _moved(held):
+        if not await _stamp_or_release(held):
             raise _lose(held, TAKEN)
 
 
-async def _moved(held: Held, released: str = "") -> bool:
+async def _stamp_or_release(held: Held, released: str = "") -> bool:
     """Stamp the fence, release it if so asked, and return whether that worked: a late write of ours may have moved it.
 
     What such a write has released stays so.
@@ -278,7 +278,7 @@ async def release(held: Held, state: AckState | None = None) -> bool:
     held.lost = held.lost or RELEASED
     try:
         async with turn(held, held.moves):
-            if not held.fence.free and not await _moved(held, held.ack.nonce):
+            if not held.fence.free and not await _stamp_or_release(held, held.ack.nonce):
                 return False
         if ordered:
             return True

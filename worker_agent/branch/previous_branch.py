@@ -8,7 +8,7 @@ from __future__ import annotations
 import structlog
 
 from shared.errors import NotAllowed
-from shared.git.set_aside import moved_aside
+from shared.git.set_aside import updates_to_move_aside
 from shared.github.base_branch import BaseBranch
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -41,7 +41,7 @@ class PreviousBranch:
             return True
         if not await self._is_ours(held, branch, tip):
             return False
-        kept, updates = await moved_aside(self._phase_commits.mirror, branch, fence.key.number, tip)
+        kept, updates = await updates_to_move_aside(self._phase_commits.mirror, branch, fence.key.number, tip)
         try:
             await advance(held, FenceChange(), updates=updates)
         except NotAllowed as refused:

@@ -51,19 +51,19 @@ HOLDING = (
         "a person's edit is written over",
         (
             "hold",
-            "    if ack is None or ack.opaque:\n        raise _stopped(held, EDITED)\n",
+            "    if ack is None or ack.opaque:\n        raise _lose_by_order(held, EDITED)\n",
             "    if ack is None or ack.opaque:\n        return\n",
         ),
     ),
     simulated(
         "an edit by a person is noticed and not obeyed",
-        ("hold", "        raise _stopped(held, EDITED)\n", '        held.lost = ""\n'),
+        ("hold", "        raise _lose_by_order(held, EDITED)\n", '        held.lost = ""\n'),
     ),
     simulated(
         "a deleted comment is no loss",
         (
             "hold",
-            "    if not there and not _is_new(held):\n        raise _stopped(held, DELETED)\n",
+            "    if not there and not _is_new(held):\n        raise _lose_by_order(held, DELETED)\n",
             "",
         ),
     ),
@@ -78,7 +78,7 @@ HOLDING = (
         (
             "hold",
             "    if found is not None:\n        await _look(held, found)\n    if words",
-            "    if found is None and not _is_new(held):\n        raise _stopped(held, DELETED)\n"
+            "    if found is None and not _is_new(held):\n        raise _lose_by_order(held, DELETED)\n"
             "    if found is not None:\n        await _look(held, found)\n    if words",
         ),
         world="laggy",
@@ -93,7 +93,7 @@ HOLDING = (
         (
             "hold",
             "    if ack.nonce == held.ack.nonce or held.unread:\n        shown",
-            "    if ack.nonce != held.ack.nonce:\n        raise _stopped(held, EDITED)\n    else:\n        shown",
+            "    if ack.nonce != held.ack.nonce:\n        raise _lose_by_order(held, EDITED)\n    else:\n        shown",
         ),
         world="odd-edits",
     ),
@@ -115,15 +115,16 @@ HOLDING = (
         "the fence is free before the work has ended",
         (
             "hold",
-            "        raise _stopped(held, EDITED)\n",
-            "        error = _stopped(held, EDITED)\n        await _moved(held, held.ack.nonce)\n        raise error\n",
+            "        raise _lose_by_order(held, EDITED)\n",
+            "        error = _lose_by_order(held, EDITED)\n        await _stamp_or_release(held, held.ack.nonce)\n"
+            "        raise error\n",
         ),
     ),
     simulated(
         "the fence is not released",
         (
             "hold",
-            "            if not held.fence.free and not await _moved(held, held.ack.nonce):\n"
+            "            if not held.fence.free and not await _stamp_or_release(held, held.ack.nonce):\n"
             "                return False\n",
             "            pass\n",
         ),
@@ -136,8 +137,8 @@ HOLDING = (
         "the fence is released under another nonce",
         (
             "hold",
-            "if not held.fence.free and not await _moved(held, held.ack.nonce):",
-            'if not held.fence.free and not await _moved(held, "0" * 32):',
+            "if not held.fence.free and not await _stamp_or_release(held, held.ack.nonce):",
+            'if not held.fence.free and not await _stamp_or_release(held, "0" * 32):',
         ),
     ),
     simulated(
