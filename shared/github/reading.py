@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from gidgethub import HTTPException
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_fixed
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from shared.errors import EngineError, Transient
 from shared.github.address import ApiRoot
@@ -22,6 +22,7 @@ from shared.github.moves import Moves, repository_id
 from shared.github.paging import extent
 from shared.github.transport import JSON, ApiRequest, Response, Transport
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 TRIES = 3
@@ -58,11 +59,11 @@ class Reads:
 
         An answer that cannot be converted is not remembered, so that the next read is a full one.
         """
-        return await self._patiently(lambda: self._entry_once(path, urgent, convert))
+        return await self._patiently(self._entry_once, path, urgent, convert)
 
     async def text(self, path: str, accept: str) -> str:
         """Return the answer to a text read; its end if it is long."""
-        return await self._patiently(lambda: self._text_once(path, accept))
+        return await self._patiently(self._text_once, path, accept)
 
     async def learn(self, call: ApiRequest, answer: Response) -> None:
         """Follow a rename that `answer` tells of; raises `Moved` for everything else."""
@@ -176,22 +177,21 @@ class Reads:
     def _call_facts(self, call: ApiRequest) -> tuple[str, str, Any]:
         return call.method, self._root.path(call.url), call.payload
 
-    async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Retry a read that failed for a passing reason other than a limit or a thing that is not shown yet."""
-        try:
-            return await read()
-        except Transient as error:
-            if isinstance(error, Limited | NotShown):
-                raise
-        await self._transport.sleep(BACKOFF_SECONDS)
+    async def _patiently(self, read: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Retry a read that failed for a passing reason.
+
+        `read` is an `async def`, not a lambda that returns its coroutine: tenacity would take that for the answer.
+        """
         retrying = AsyncRetrying(
             sleep=self._transport.sleep,
-            stop=stop_after_attempt(TRIES - 1),
-            wait=wait_fixed(2 * BACKOFF_SECONDS),
-            retry=retry_if_exception(lambda e: isinstance(e, Transient) and not isinstance(e, Limited | NotShown)),
+            stop=stop_after_attempt(TRIES),
+            wait=wait_exponential(BACKOFF_SECONDS),
+            retry=retry_if_exception(_passes),
             reraise=True,
         )
-        async for attempt in retrying:
-            with attempt:
-                return await read()
-        raise AssertionError("tenacity ends by returning or raising")
+        return await retrying(read, *args, **kwargs)
+
+
+def _passes(error: BaseException) -> bool:
+    """Return whether an error may be gone at once: a limit is not, nor is a thing that is not shown yet."""
+    return isinstance(error, Transient) and not isinstance(error, Limited | NotShown)
