@@ -31,7 +31,7 @@ from runtime.building.sign_in import SignedIn, signed_in
 from runtime.building.visits import visitor
 from shared.budget import ledger, ledger_lines
 from shared.errors import EngineError, Misconfigured, Transient
-from shared.git.lines import newer_version
+from shared.git.append_only_log import newer_version
 from shared.git.mirror import PROOF
 from shared.github.comments import Comments
 from shared.github.merge_rules import BranchRules, MergeRules

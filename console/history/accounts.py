@@ -5,7 +5,7 @@ from __future__ import annotations
 from shared.budget import ledger_lines
 from shared.budget.ledger import REF
 from shared.budget.ledger_lines import Entry
-from shared.git.lines import back_from
+from shared.git.append_only_log import back_from
 from shared.git.mirror import Mirror
 
 

@@ -14,7 +14,7 @@ from console.history.repository_reader import OpenRepository
 from console.status.board import claimed, heads, rows
 from console.status.row import Board, BoardSettings, Merged, RepositorySnapshot, Spent
 from shared.budget import ledger_lines
-from shared.budget.budgets import DAY, Books, BudgetLimits, Period, lines
+from shared.budget.budgets import DAY, Books, BudgetLimits, Period, limit_states
 from shared.budget.ledger import REF
 from shared.ci.verdict import fold
 from shared.errors import Gone
@@ -149,7 +149,7 @@ def merged_lately(fences: Mapping[ItemKey, Fence], at: datetime, titles: Mapping
 
 def spent_lately(books: Books, limits: BudgetLimits, at: datetime) -> Spent:
     """Return the amounts that count against the limits of day and week."""
-    found = {line.period: line.used for line in lines(books, "", limits, at)}
+    found = {state.period: state.used for state in limit_states(books, "", limits, at)}
     return Spent(found[Period.DAY], limits.day, found[Period.WEEK], limits.week)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.git.lines import Lines
+from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 
 REF = "refs/ack/assistant"
@@ -53,18 +53,18 @@ class Register:
     """The register of the questions of one repository that were taken, or are over."""
 
     def __init__(self, fences: Fences, history: Mirror) -> None:
-        self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
+        self._log: AppendOnlyLog[Entry] = AppendOnlyLog(REF, fences, history, read, VERSION)
 
     async def read(self) -> tuple[Entry, ...]:
         """Return all entries, oldest first, as the server has them now.
 
         Raises `Transient`, and `Outdated` if a line cannot be read: a question could be paid for twice.
         """
-        return tuple(await self._lines.whole("questions", "answers nothing"))
+        return tuple(await self._log.whole("questions", "answers nothing"))
 
     async def append(self, entry: Entry) -> bool:
         """Write the line next to what `read` has shown; return whether it is there now, False also if nobody knows."""
-        return await self._lines.append(write(entry), entry)
+        return await self._log.append(write(entry), entry)
 
 
 def write(entry: Entry) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.git.lines import Lines
+from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 
 REF = "refs/ack/pending"
@@ -34,7 +34,7 @@ class Register:
     """The register of the tests of one repository that have an issue, or are about to get one."""
 
     def __init__(self, fences: Fences, history: Mirror) -> None:
-        self._lines: Lines[PendingTest] = Lines(REF, fences, history, read, VERSION)
+        self._log: AppendOnlyLog[PendingTest] = AppendOnlyLog(REF, fences, history, read, VERSION)
 
     async def read(self) -> Mapping[str, PendingTest]:
         """Return test -> what is known of it, oldest first, as the server has it now. Raises `Transient`.
@@ -42,14 +42,14 @@ class Register:
         Raises `Outdated` if a line cannot be read: the test that it names might get a second issue.
         """
         known: dict[str, PendingTest] = {}
-        for line in await self._lines.whole("pending tests", "opens no issue for them"):
+        for line in await self._log.whole("pending tests", "opens no issue for them"):
             if not (line.test in known and known[line.test].issue):
                 known[line.test] = line
         return known
 
     async def append(self, entry: PendingTest) -> bool:
         """Write the line next to what `read` has shown; return whether it is there now, False also if nobody knows."""
-        return await self._lines.append(write(entry), entry)
+        return await self._log.append(write(entry), entry)
 
 
 def write(entry: PendingTest) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.git.lines import Lines
+from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 
 REF = "refs/ack/triage"
@@ -40,18 +40,18 @@ class Register:
     """The register of the issues of one repository that were triaged, or are about to be."""
 
     def __init__(self, fences: Fences, history: Mirror) -> None:
-        self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
+        self._log: AppendOnlyLog[Entry] = AppendOnlyLog(REF, fences, history, read, VERSION)
 
     async def read(self) -> tuple[Entry, ...]:
         """Return all entries, oldest first, as the server has them now.
 
         Raises `Transient`, and `Outdated` if a line cannot be read: the limit of the day could be passed.
         """
-        return tuple(await self._lines.whole("triaged issues", "triages nothing"))
+        return tuple(await self._log.whole("triaged issues", "triages nothing"))
 
     async def append(self, entry: Entry) -> bool:
         """Write the line next to what `read` has shown; return whether it is there now, False also if nobody knows."""
-        return await self._lines.append(write(entry), entry)
+        return await self._log.append(write(entry), entry)
 
 
 def write(entry: Entry) -> str:

@@ -82,7 +82,7 @@ class BudgetRefusal:
     until: datetime | None
 
 
-def lines(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple[LimitState, ...]:
+def limit_states(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple[LimitState, ...]:
     """Return the state of the three limits for `item` at server time `now`."""
     of_item = [run for run in books.runs if run.item == item]
     spent = books.before.get(item, 0.0) + sum(run.usd for run in of_item)
@@ -97,20 +97,18 @@ def lines(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple
 
 def refusal(books: Books, item: str, usd: float, limits: BudgetLimits, now: datetime) -> BudgetRefusal | None:
     """Return the reason why `usd` US dollars more may not be reserved for `item`; None if they may."""
-    for line in lines(books, item, limits, now):
-        if line.used + usd <= line.limit + _CENT:
+    for state in limit_states(books, item, limits, now):
+        if state.used + usd <= state.limit + _CENT:
             continue
-        until = None if line.period is Period.ISSUE else _time_of_room(books, line, usd, now)
-        return BudgetRefusal(line.period, _sentence(line, item, usd, until), until)
+        until = None if state.period is Period.ISSUE else _time_of_room(books, state, usd, now)
+        return BudgetRefusal(state.period, _sentence(state, item, usd, until), until)
     return None
 
 
 def warnings(books: Books, item: str, limits: BudgetLimits, now: datetime, added: float) -> tuple[LimitState, ...]:
     """Return the limits whose warning fraction was crossed by the last `added` US dollars."""
-    bound = limits.warn
-    return tuple(
-        line for line in lines(books, item, limits, now) if line.share >= bound > (line.used - added) / line.limit
-    )
+    found = limit_states(books, item, limits, now)
+    return tuple(state for state in found if state.share >= limits.warn > (state.used - added) / state.limit)
 
 
 def table(found: Iterable[LimitState], limits: BudgetLimits, now: datetime) -> str:
@@ -123,28 +121,28 @@ _CENT = 1e-6
 """Tolerance for sums of floats, in US dollars: a limit may be used up exactly."""
 
 
-def _time_of_room(books: Books, line: LimitState, usd: float, now: datetime) -> datetime | None:
+def _time_of_room(books: Books, state: LimitState, usd: float, now: datetime) -> datetime | None:
     """Return the time at which enough runs have left the period; None if the limit itself is below `usd`."""
-    span = DAY if line.period is Period.DAY else WEEK
-    used = line.used
+    span = DAY if state.period is Period.DAY else WEEK
+    used = state.used
     for run in sorted((run for run in books.runs if now - run.at < span), key=lambda run: run.at):
         used -= run.usd
-        if used + usd <= line.limit + _CENT:
+        if used + usd <= state.limit + _CENT:
             return run.at + span
     return None
 
 
-def _sentence(line: LimitState, item: str, usd: float, until: datetime | None) -> str:
-    period = f"issue {item}" if line.period is Period.ISSUE else f"the last {line.period}"
-    said = f"The budget of {period} leaves ${line.remaining:.2f} of ${line.limit:.2f}, and a run may cost ${usd:.2f}"
+def _sentence(state: LimitState, item: str, usd: float, until: datetime | None) -> str:
+    period = f"issue {item}" if state.period is Period.ISSUE else f"the last {state.period}"
+    said = f"The budget of {period} leaves ${state.remaining:.2f} of ${state.limit:.2f}, and a run may cost ${usd:.2f}"
     if until is not None:
         return f"{said}: waiting until {until:%Y-%m-%d %H:%M} UTC."
     return f"{said}."
 
 
 def _headline(found: Sequence[LimitState], limits: BudgetLimits) -> Iterator[str]:
-    out = [line.period for line in found if line.used >= line.limit - _CENT]
-    near = [line.period for line in found if line.share >= limits.warn and line.period not in out]
+    out = [state.period for state in found if state.used >= state.limit - _CENT]
+    near = [state.period for state in found if state.share >= limits.warn and state.period not in out]
     if out:
         yield f"**Budget used up**: {', '.join(out)}."
     if near:
@@ -156,9 +154,9 @@ def _rows(found: Sequence[LimitState], now: datetime) -> Iterator[str]:
     yield ""
     yield "| Period | Usage | Limit | Remaining | Used | Runs | Reset in |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
-    for line in found:
-        amounts = f"${line.used:.2f} | ${line.limit:.2f} | ${line.remaining:.2f} | {line.share:.0%}"
-        yield f"| {line.period} | {amounts} | {line.runs} | {_time_left(line.resets_at, now)} |"
+    for state in found:
+        amounts = f"${state.used:.2f} | ${state.limit:.2f} | ${state.remaining:.2f} | {state.share:.0%}"
+        yield f"| {state.period} | {amounts} | {state.runs} | {_time_left(state.resets_at, now)} |"
 
 
 def _time_left(at: datetime | None, now: datetime) -> str:

@@ -15,7 +15,7 @@ from shared.budget import budgets, ledger_lines
 from shared.budget.budgets import Books, BudgetLimits, BudgetRefusal
 from shared.budget.ledger_lines import UNTOLD, Entry, Played, Reservation, Settlement
 from shared.errors import Transient
-from shared.git.lines import Lines
+from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 from shared.lock.claimant import Shortage
 
@@ -49,7 +49,7 @@ class Ledger:
         self.limits = limits
         self._now = server_time
         self._kind = kind
-        self._lines: Lines[Entry] = Lines(
+        self._log: AppendOnlyLog[Entry] = AppendOnlyLog(
             REF, fences, history, ledger_lines.read, ledger_lines.VERSION, ledger_lines.until_balanced
         )
         self._read_at: datetime | None = None
@@ -70,13 +70,13 @@ class Ledger:
             for _ in range(TRIES):
                 await self._read()
                 now = self._now()
-                if any(entry.run == run for entry in self._lines.entries):
+                if any(entry.run == run for entry in self._log.entries):
                     return None  # an earlier write whose reply was lost
                 refused = self._outdated_refusal(now) or budgets.refusal(self._books(now), item, usd, self.limits, now)
                 if refused is not None:
                     return refused
                 until = now + timedelta(seconds=seconds)
-                due = ledger_lines.balance_due(self._lines.entries, now, self.limits.unknown_run)
+                due = ledger_lines.balance_due(self._log.entries, now, self.limits.unknown_run)
                 if await self._append(Reservation(run, self._kind, item, usd, until, now, due)):
                     self._warn(item, usd)
                     return None
@@ -87,7 +87,7 @@ class Ledger:
         async with self._writing:
             for _ in range(TRIES):
                 await self._read()
-                if any(isinstance(entry, Settlement) and entry.run == run for entry in self._lines.entries):
+                if any(isinstance(entry, Settlement) and entry.run == run for entry in self._log.entries):
                     return
                 if await self._append(Settlement(run, usd, source, self._now(), played)):
                     return
@@ -106,7 +106,7 @@ class Ledger:
         async with self._writing:
             await self._read()
         now, account = self._now(), self._counted.get(item, item)
-        return budgets.lines(self._books(now), account, self.limits, now)[0].used
+        return budgets.limit_states(self._books(now), account, self.limits, now)[0].used
 
     def table(self, item: str) -> str:
         """Return the budget table for people, by the lines read last; empty before the first read."""
@@ -114,7 +114,8 @@ class Ledger:
             return ""
         now = self._now()
         books = self._books(now)
-        found = budgets.table(budgets.lines(books, self._counted.get(item, item), self.limits, now), self.limits, now)
+        states = budgets.limit_states(books, self._counted.get(item, item), self.limits, now)
+        found = budgets.table(states, self.limits, now)
         outdated = self._outdated_refusal(now)
         if outdated is not None:
             return f"{found}\n\n{outdated.sentence}"
@@ -124,41 +125,39 @@ class Ledger:
         return f"{found}\n\nRuns whose cost nobody knows: {unknown}, counted as ${self.limits.unknown_run:.2f} each."
 
     def _books(self, now: datetime) -> Books:
-        return ledger_lines.books(self._lines.entries, now, self.limits.unknown_run)
+        return ledger_lines.books(self._log.entries, now, self.limits.unknown_run)
 
     def _outdated_refusal(self, now: datetime) -> BudgetRefusal | None:
         """Return a refusal if the ledger has lines that this agent cannot read: it would count too little.
 
         An upgraded agent does not have to wait for `until`: such a wait only informs.
         """
-        if not self._lines.newer:
+        if not self._log.newer:
             return None
-        return BudgetRefusal(
-            None, OUTDATED.format(version=self._lines.newer, known=ledger_lines.VERSION), now + UPGRADE
-        )
+        return BudgetRefusal(None, OUTDATED.format(version=self._log.newer, known=ledger_lines.VERSION), now + UPGRADE)
 
     async def _append(self, entry: Entry) -> bool:
         """Append an entry; return whether that is known to have worked. If not, the next read shows it."""
-        return await self._lines.append(ledger_lines.write(entry), entry)
+        return await self._log.append(ledger_lines.write(entry), entry)
 
     async def _read(self) -> None:
         """Read the lines from the server; lines that the newest balance covers are dropped."""
-        if await self._lines.renew():
-            self._lines.entries = ledger_lines.needed(self._lines.entries)
+        if await self._log.renew():
+            self._log.entries = ledger_lines.needed(self._log.entries)
         self._read_at = self._now()
 
     def _warn(self, item: str, usd: float) -> None:
         """Log a warning, once, when a limit reaches its warning fraction."""
         now = self._now()
-        for line in budgets.warnings(self._books(now), item, self.limits, now, usd):
-            warning = (line.period, item if line.period is budgets.Period.ISSUE else f"{now:%Y-%m-%d}")
+        for state in budgets.warnings(self._books(now), item, self.limits, now, usd):
+            warning = (state.period, item if state.period is budgets.Period.ISSUE else f"{now:%Y-%m-%d}")
             if warning not in self._warned:
                 self._warned.add(warning)
                 log.warning(
                     "budget_nearly_used_up",
-                    period=str(line.period),
-                    used_usd=round(line.used, 2),
-                    limit_usd=line.limit,
+                    period=str(state.period),
+                    used_usd=round(state.used, 2),
+                    limit_usd=state.limit,
                     item=item,
                 )
 

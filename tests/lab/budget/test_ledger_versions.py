@@ -18,7 +18,7 @@ from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import REF, BudgetCheck
 from shared.budget.ledger_lines import Balance, Reservation
 from shared.errors import RunFailed
-from shared.git.lines import newer_version
+from shared.git.append_only_log import newer_version
 from shared.retry.failures import Category, History, Pause, after
 
 pytestmark = pytest.mark.fault(48)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.budget import ledger_lines
-from shared.budget.budgets import Books, BudgetLimits, Period, Run, lines, refusal, table, warnings
+from shared.budget.budgets import Books, BudgetLimits, Period, Run, limit_states, refusal, table, warnings
 from shared.budget.ledger_lines import (
     Balance,
     Entry,
@@ -92,7 +92,7 @@ def test_a_warning_is_given_when_a_limit_comes_to_it_and_not_again() -> None:
     ],
 )
 def test_the_credit_table_in_its_three_states(usd: float, headline: str) -> None:
-    found = table(lines(spent(("#1", ago(hours=2, minutes=30), usd)), "#1", LIMITS, NOW), LIMITS, NOW)
+    found = table(limit_states(spent(("#1", ago(hours=2, minutes=30), usd)), "#1", LIMITS, NOW), LIMITS, NOW)
     assert found.startswith(headline)
     assert f"| issue | ${usd:.2f} | $25.00 | ${25 - usd:.2f} | {usd / 25:.0%} | 1 | - |" in found
     assert f"| 24 hours | ${usd:.2f} | $100.00 | ${100 - usd:.2f} | {usd:.0f}% | 1 | 21 h 30 min |" in found
@@ -236,7 +236,7 @@ def test_what_is_older_than_a_week_is_balanced_and_its_lines_are_needed_no_more(
     carried: list[Entry] = [*old, reserved("d", NOW, "#3", balance=due)]
     whole, short = books(carried, NOW, 15), books(carried[3:], NOW, 15)
     assert whole == short
-    assert lines(short, "#1", LIMITS, NOW)[0].used == 10
+    assert limit_states(short, "#1", LIMITS, NOW)[0].used == 10
     assert balance_due(carried, NOW, 15) is None
     assert balance_due(carried, NOW + timedelta(days=2), 15) is not None
     assert ledger_lines.needed(carried) == carried[3:]

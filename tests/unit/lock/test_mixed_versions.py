@@ -22,7 +22,7 @@ from structlog.testing import capture_logs
 from planner_agent.pending.register import PendingTest, Register, write
 from reviewer_agent.merge.merge_turns import REF
 from shared.errors import Lost, Outdated
-from shared.git.lines import newer_version
+from shared.git.append_only_log import newer_version
 from shared.lock.fence import advance, end_resting_fence
 from shared.lock.hold import Held, keep, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment

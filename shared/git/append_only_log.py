@@ -1,4 +1,4 @@
-"""A git ref of which every commit is one line of a register: read back in pages, advanced by compare-and-swap."""
+"""An append-only log in a git ref, a line per commit: read back in pages, advanced by compare-and-swap."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _never() -> Callable[[object], bool]:
     return lambda entry: False
 
 
-class Lines(Generic[E]):
-    """One register as this process knows it: after the first reading only new lines are read.
+class AppendOnlyLog(Generic[E]):
+    """One log as this process knows it: after the first reading only new lines are read.
 
     `read` makes an entry of a line, or None of any other text; it can read all lines up to `version`. `last` returns,
     for each reading, a function that is true for an entry, newest first, if nothing older is needed.
