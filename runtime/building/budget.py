@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from runtime.building.sign_in import git_server
@@ -53,22 +52,42 @@ class Money:
             return coder
         page = f"{git_server(process.settings.github.api_url)}/{configured.name}"
         unpriced = Unpriced(process.outbox, configured.name, page, process.clock)
-        return BudgetedCoder(coder, self.ledger, unpriced, partial(reading, tuple(process.endpoints.values())))
+        return BudgetedCoder(coder, self.ledger, unpriced, MeasuredRuns(tuple(process.endpoints.values())))
 
 
-def reading(endpoints: Sequence[Endpoints], run: str) -> MeasuredRun | None:
-    """Return what the proxy of the run's backend has seen; None for a run by a login: nothing more is known.
+class MeasuredRuns:
+    """The measurements of all backends; satisfies `shared.budget.budgeted_coder.Measurements`."""
 
-    A run that no backend was opened for, as when it ended while it waited for its turn, has cost nothing.
-    """
-    proxies = [one for one in endpoints if isinstance(one, ModelProxy)]
-    for proxy in proxies:
-        if (seen := proxy.reading(run)) is not None:
-            return seen
-    if len(proxies) == len(endpoints):
-        return UNSEEN
-    begun = any(one.was_handed_out(run) for one in endpoints if isinstance(one, Fixed))
-    return None if begun else MeasuredRun(NOT_RUN)
+    def __init__(self, endpoints: Sequence[Endpoints]) -> None:
+        self._proxies = [one for one in endpoints if isinstance(one, ModelProxy)]
+        self._fixed = [one for one in endpoints if isinstance(one, Fixed)]
+        self._all_proxies = len(self._proxies) == len(endpoints)
+
+    def take_measurement(self, run: str) -> MeasuredRun | None:
+        """Return what the proxy of the run's backend has seen, and forget it.
+
+        None for a run by a login: nothing more is known. A run that no backend was opened for, as when it ended while
+        it waited for its turn, has cost nothing.
+        """
+        found = self._measurement(run)
+        self.forget(run)
+        return found
+
+    def forget(self, run: str) -> None:
+        """Forget a run."""
+        for proxy in self._proxies:
+            proxy.forget(run)
+        for endpoint in self._fixed:
+            endpoint.forget(run)
+
+    def _measurement(self, run: str) -> MeasuredRun | None:
+        for proxy in self._proxies:
+            if (measured := proxy.measurement(run)) is not None:
+                return measured
+        if self._all_proxies:
+            return UNSEEN
+        begun = any(one.was_handed_out(run) for one in self._fixed)
+        return None if begun else MeasuredRun(NOT_RUN)
 
 
 def money(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Protocol
 
 import anyio
 import structlog
@@ -40,26 +40,28 @@ class BudgetWait(RunFailed):
         super().__init__(sentence, category=Category.CREDIT, reset=until)
 
 
+class Measurements(Protocol):
+    """The model proxy's measurements of runs: all that is known of one that was cancelled."""
+
+    def take_measurement(self, run: str) -> MeasuredRun | None:
+        """Return the measurement of a run and forget it; None if nothing is known of its cost."""
+        ...
+
+    def forget(self, run: str) -> None:
+        """Forget the measurement of a run whose outcome states it."""
+        ...
+
+
 class BudgetedCoder:
     """A coder whose runs are recorded in the ledger."""
 
-    def __init__(
-        self,
-        coder: Coder,
-        ledger: Ledger,
-        unpriced: Unpriced,
-        reading: Callable[[str], MeasuredRun | None],
-    ) -> None:
-        """`reading` returns the model proxy's measurement of a run, or None; all that is known of a cancelled run.
-
-        It is called once per run.
-        """
+    def __init__(self, coder: Coder, ledger: Ledger, unpriced: Unpriced, measurements: Measurements) -> None:
         self.name = coder.name
         """The coder's name in the configuration."""
         self._coder = coder
         self._ledger = ledger
         self._unpriced = unpriced
-        self._reading = reading
+        self._measurements = measurements
         self._unsettled: dict[str, tuple[float, str, Played]] = {}
 
     async def run(self, request: Request) -> RunOutcome:
@@ -76,12 +78,12 @@ class BudgetedCoder:
         try:
             outcome = await self._coder.run(replace(request, run=run))
         except BaseException:
-            seen = self._reading(run)
+            seen = self._measurements.take_measurement(run)
             cost = self._cost(self._backend_of(request), Usage() if seen is None else seen.usage, limits.budget_usd)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
                 await self._settle(run, cost, Played(request.role))
             raise
-        self._reading(run)
+        self._measurements.forget(run)
         cost = self._cost(outcome.backend or self.name, outcome.usage, limits.budget_usd)
         played = Played(outcome.role, outcome.backend, outcome.ending, outcome.rung, outcome.resumed)
         await self._settle(run, cost, played)

@@ -50,7 +50,9 @@ class Fixed:
         yield self._endpoint
 
     def was_handed_out(self, run: str) -> bool:
-        """Return whether the run got the endpoint, and forget that: a run without it has started no program."""
-        known = run in self._handed_out
+        """Return whether the run got the endpoint: a run without it has started no program."""
+        return run in self._handed_out
+
+    def forget(self, run: str) -> None:
+        """Forget whether the run got the endpoint."""
         self._handed_out.discard(run)
-        return known

@@ -46,9 +46,9 @@ async def worked(desk: Desk) -> None:
     found = (desk.tree / "seen").read_bytes()
     assert KEY.encode() not in found
     assert (b"run-" in found) == (desk.backend == "claude")  # Codex keeps even the token of the call from its tools
-    reading = proxy.reading("r1")
-    assert reading is not None
-    assert (reading.requests, reading.refused) == (2, False)
+    measured = proxy.take_measurement("r1")
+    assert measured is not None
+    assert (measured.requests, measured.refused) == (2, False)
 
 
 async def stopped(desk: Desk) -> None:
@@ -58,10 +58,10 @@ async def stopped(desk: Desk) -> None:
     outcome = await backend.run(desk.request(CoderCall.IMPLEMENT, "Do it.", run="r1", limits=_limits(5.0)))
     assert outcome.ending is Ending.MAX_BUDGET
     assert len(desk.server.journal) == 2
-    reading = proxy.reading("r1")
-    assert reading is not None
-    assert reading.refused
-    assert reading.usage.cost_usd == 6.0
+    measured = proxy.take_measurement("r1")
+    assert measured is not None
+    assert measured.refused
+    assert measured.usage.cost_usd == 6.0
 
 
 def _limits(budget: float) -> RunLimits:

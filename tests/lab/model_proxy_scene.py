@@ -69,7 +69,7 @@ class Desk:
 
     def read(self, run: str = "r1") -> MeasuredRun:
         """Return the proxy's measurement of a run."""
-        found = self.proxy.reading(run)
+        found = self.proxy.take_measurement(run)
         assert found is not None
         return found
 

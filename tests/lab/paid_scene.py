@@ -15,6 +15,7 @@ from shared.budget.ledger import REF
 from shared.budget.ledger_lines import Settlement
 from shared.escalation.delivery import Escalation
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome, Usage
+from shared.llm.proxy.account import MeasuredRun
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
@@ -36,6 +37,22 @@ class Priced:
         self.asked.set()
         outcome = await self.inner.run(request) if self.inner else RunOutcome(Ending.COMPLETED, "Done.")
         return replace(outcome, usage=Usage(cost_usd=self.usd, cost_source="test"))
+
+
+class Measured:
+    """A proxy that has measured `measured` of each run; None: no proxy."""
+
+    def __init__(self, measured: MeasuredRun | None = None) -> None:
+        self.measured = measured
+        self.taken: list[str] = []
+        self.forgotten: list[str] = []
+
+    def take_measurement(self, run: str) -> MeasuredRun | None:
+        self.taken.append(run)
+        return self.measured
+
+    def forget(self, run: str) -> None:
+        self.forgotten.append(run)
 
 
 async def settlements(remote: Bare) -> list[Settlement]:

@@ -110,7 +110,7 @@ class Account:
         return sum(map(self._most, (*self._done, *self._meters))) < self.budget_usd
 
     @property
-    def reading(self) -> MeasuredRun:
+    def measurement(self) -> MeasuredRun:
         """The measurement up to now."""
         meters = (*self._done, *self._meters)
         tokens = [meter.total for meter in meters]

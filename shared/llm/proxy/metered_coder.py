@@ -45,7 +45,7 @@ class MeteredCoder:
         """Make one call."""
         run = request.run or f"unnamed-{secrets.token_hex(8)}"
         outcome = await self._coder.run(replace(request, run=run))
-        seen = self._proxy.seen(run) if request.run else self._proxy.reading(run)
+        seen = self._proxy.measurement(run) if request.run else self._proxy.take_measurement(run)
         return judged(outcome, seen or UNSEEN)
 
 

@@ -36,7 +36,7 @@ GOODBYE_SECONDS = 1.0
 IDLE_SECONDS = 300.0
 """Seconds that a connection may be kept open after a request."""
 
-READINGS_KEPT = 64
+MEASUREMENTS_KEPT = 64
 
 BACKLOG = 16
 """Connections that the kernel keeps waiting, and that are accepted at a time."""
@@ -70,15 +70,20 @@ class ModelProxy:
         self._tools = tools
         self._accounts: dict[str, Account] = {}
 
-    def seen(self, run: str) -> MeasuredRun | None:
+    def measurement(self, run: str) -> MeasuredRun | None:
         """Return the measurement of a run, during or after it; None if no run of this name was here."""
         account = self._accounts.get(run)
-        return account.reading if account else None
+        return account.measurement if account else None
 
-    def reading(self, run: str) -> MeasuredRun | None:
-        """Like `seen`, and forget the run."""
-        account = self._accounts.pop(run, None)
-        return account.reading if account else None
+    def take_measurement(self, run: str) -> MeasuredRun | None:
+        """Like `measurement`, and forget the run."""
+        found = self.measurement(run)
+        self.forget(run)
+        return found
+
+    def forget(self, run: str) -> None:
+        """Forget the measurement of a run."""
+        self._accounts.pop(run, None)
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
@@ -97,7 +102,7 @@ class ModelProxy:
         finally:
             with anyio.CancelScope(shield=True):
                 await session.close()
-            self._log_measurement(account.reading)
+            self._log_measurement(account.measurement)
 
     def _log_measurement(self, measured: MeasuredRun) -> None:
         log.info(
@@ -110,7 +115,7 @@ class ModelProxy:
 
     def _remember(self, run: str, account: Account) -> None:
         if run:
-            while len(self._accounts) >= READINGS_KEPT:  # of runs that nobody asked about
+            while len(self._accounts) >= MEASUREMENTS_KEPT:  # of runs that nobody asked about
                 self._accounts.pop(next(iter(self._accounts)))
             self._accounts[run] = account
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
-from paid_scene import REQUEST, Priced, Told
+from paid_scene import REQUEST, Measured, Priced, Told
 
 from lab.github.repositories.bare import Bare
 from shared.budget import ledger_lines
@@ -132,7 +132,7 @@ async def test_the_item_is_let_go_for_a_newer_agent_and_counts_no_failure(tmp_pa
     await add(remote, tmp_path / "new", UNREADABLE["money in another unit"])
     ledger = await ledger_on(tmp_path / "a", remote, times, BudgetLimits())
     with pytest.raises(RunFailed, match="Upgrade this agent") as failed:
-        await BudgetedCoder(coder, ledger, Told().unpriced(), lambda run: None).run(REQUEST)
+        await BudgetedCoder(coder, ledger, Told().unpriced(), Measured()).run(REQUEST)
     assert coder.runs == []
     pause = after(Category(failed.value.category), History(), now=START, reset=failed.value.reset)
     assert isinstance(pause, Pause)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
 import structlog
 from git_remote import fences_of, machine, remote_at
-from paid_scene import AT, REQUEST, Priced, Told, settled, settlements
+from paid_scene import AT, REQUEST, Measured, Priced, Told, settled, settlements
 
 from lab.github.repositories.bare import Bare
 from lab.model_server import Issuer
-from runtime.building.budget import reading
-from shared.budget.budgeted_coder import BudgetedCoder, BudgetWait
+from runtime.building.budget import MeasuredRuns
+from shared.budget.budgeted_coder import BudgetedCoder, BudgetWait, Measurements
 from shared.budget.budgets import BudgetLimits as Budgets
 from shared.budget.ledger import Ledger
 from shared.budget.ledger_lines import Played
@@ -56,22 +54,18 @@ class Borrowing:
         raise AssertionError
 
 
-def nothing(run: str) -> None:
-    """Return nothing, as there is no proxy."""
-
-
 async def paid(
     tmp_path: Path,
     coder: Coder,
     budgets: Budgets,
-    reading: Callable[[str], MeasuredRun | None] = nothing,
+    measurements: Measurements | None = None,
     told: Told | None = None,
 ) -> tuple[BudgetedCoder, Bare]:
     """Return a budget check before `coder`, and the server with the ledger."""
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path / "a", str(remote.path))
     ledger = Ledger(fences_of(mirror), mirror, lambda: AT, budgets, "worker")
-    return BudgetedCoder(coder, ledger, (told or Told()).unpriced(), reading), remote
+    return BudgetedCoder(coder, ledger, (told or Told()).unpriced(), measurements or Measured()), remote
 
 
 async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money_left(tmp_path: Path) -> None:
@@ -102,8 +96,10 @@ async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money
 async def test_what_a_program_says_of_its_cost_is_held_by_what_was_reserved(
     tmp_path: Path, told: float, counted: tuple[float, str]
 ) -> None:
-    gate, remote = await paid(tmp_path, Priced(told), Budgets(unknown_run=15))
+    coder, measured = Priced(told), Measured()
+    gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15), measured)
     await gate.run(REQUEST)
+    assert (measured.taken, measured.forgotten) == ([], coder.runs)
     assert await settled(remote) == [counted]
 
 
@@ -127,7 +123,7 @@ async def test_a_run_that_is_stopped_while_it_waits_for_a_login_has_cost_nothing
     (tmp_path / "auth.json").write_text(Issuer().login())
     lent = LoginLease(Endpoint(None, "", login=True, file=tmp_path / "auth.json"), tmp_path / "auth.json")
     coder = Borrowing(lent)
-    gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15), partial(reading, (lent,)))
+    gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15), MeasuredRuns((lent,)))
     async with anyio.create_task_group() as first:
         first.start_soon(gate.run, REQUEST)
         await coder.begun.wait()
@@ -184,13 +180,14 @@ async def test_of_a_run_that_was_cut_off_the_backend_of_its_role_is_named(tmp_pa
 
 async def test_a_killed_run_is_settled_by_what_the_proxy_saw(tmp_path: Path) -> None:
     coder = Endless(None)
-    seen = MeasuredRun(Usage(cost_usd=0.75, cost_source="proxy estimate"), requests=2)
-    gate, remote = await paid(tmp_path, coder, Budgets(), lambda run: seen if run == coder.runs[0] else None)
+    measured = Measured(MeasuredRun(Usage(cost_usd=0.75, cost_source="proxy estimate"), requests=2))
+    gate, remote = await paid(tmp_path, coder, Budgets(), measured)
     async with anyio.create_task_group() as group:
         group.start_soon(gate.run, REQUEST)
         await coder.asked.wait()
         group.cancel_scope.cancel()
     assert await settled(remote) == [(0.75, "proxy estimate")]
+    assert (measured.taken, measured.forgotten) == (coder.runs, [])
 
 
 class Leaving(Priced):

@@ -46,7 +46,7 @@ async def test_streams_pass_byte_for_byte_and_the_vendor_alone_sees_the_key(serv
     assert found.usage.cost_usd == pytest.approx(1.78 + 1.23)
     assert (found.usage.cost_source, found.requests, found.refused) == (METERED, 2, False)
     assert (found.usage.input_tokens, found.usage.output_tokens, found.usage.cached_tokens) == (1700, 100, 600)
-    assert desk.proxy.reading("r1") is None
+    assert desk.proxy.take_measurement("r1") is None
 
 
 async def direct(server: ModelServer, body: Mapping[str, Any]) -> bytes:

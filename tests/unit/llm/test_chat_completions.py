@@ -153,9 +153,9 @@ def test_failures_in_a_row_end_a_run_and_a_whole_answer_forgets_them() -> None:
     account.ended(finished=True)
     assert not account.failed(503)
     account.ended(finished=False)
-    assert account.reading.unfinished
+    assert account.measurement.unfinished
     assert account.failed(429, at_once=True)
-    assert account.reading.gave_up == 429
+    assert account.measurement.gave_up == 429
 
 
 @pytest.mark.parametrize(

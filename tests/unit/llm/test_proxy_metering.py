@@ -128,8 +128,8 @@ def test_an_account_adds_up_its_requests_and_is_used_up_at_its_budget() -> None:
     run.closed(second, charged=False)
     states.append(run.used_up)
     assert states == [False, True, False]
-    assert run.reading.usage.cost_usd == pytest.approx(0.999)
-    assert (run.reading.usage.cost_source, run.reading.requests) == (METERED, 2)
+    assert run.measurement.usage.cost_usd == pytest.approx(0.999)
+    assert (run.measurement.usage.cost_source, run.measurement.requests) == (METERED, 2)
 
 
 def test_a_model_without_a_price_leaves_the_cost_unknown_but_not_the_budget() -> None:
@@ -138,8 +138,8 @@ def test_a_model_without_a_price_leaves_the_cost_unknown_but_not_the_budget() ->
     usage = {"input_tokens": 0, "output_tokens": 100_000}
     meter.feed(json.dumps({"type": "message", "model": "new", "usage": usage}).encode())
     run.closed(meter, charged=True)
-    assert run.reading.usage.cost_usd is None
-    assert run.reading.unpriced == ("new",)
+    assert run.measurement.usage.cost_usd is None
+    assert run.measurement.unpriced == ("new",)
     assert run.used_up
 
 
@@ -163,13 +163,13 @@ def test_what_nobody_says_counts_at_once_as_the_most_that_it_could_be(answer: by
     one = Price(input=1, output=10, cached=0.1, written=1.25)
     run = account(**{"claude-opus-4-8": one})
     meter = run.opened(RequestBound("m", 20_000, 30_000))
-    costs = [run.reading.usage.cost_usd]
+    costs = [run.measurement.usage.cost_usd]
     meter.feed(answer)
     run.closed(meter, charged=True)
-    costs.append(run.reading.usage.cost_usd)
+    costs.append(run.measurement.usage.cost_usd)
     prompt = 1000 + 0.1 * 300 + 1.25 * 200 if b"message_start" in answer else 1.25 * 20_000
     assert costs == [pytest.approx(0.325), pytest.approx((prompt + 300_000) / 1e6)]
-    assert run.reading.usage.cost_source == ESTIMATED
+    assert run.measurement.usage.cost_source == ESTIMATED
 
 
 @pytest.mark.parametrize("indent", [None, 1, 4])
@@ -197,4 +197,4 @@ def test_no_further_request_is_begun_while_those_under_way_may_use_up_the_budget
 def test_one_estimate_makes_the_whole_cost_an_estimate() -> None:
     run = account()
     run.closed(run.opened(RequestBound("m", 300)), charged=True)
-    assert run.reading.usage.cost_source == ESTIMATED
+    assert run.measurement.usage.cost_source == ESTIMATED

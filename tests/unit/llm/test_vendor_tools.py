@@ -139,7 +139,7 @@ def charged(*chunks: bytes, request: RequestBound = MOST, budget: float = 1.0) -
     for chunk in chunks:
         meter.feed(chunk)
     run.closed(meter, charged=True)
-    return run.reading
+    return run.measurement
 
 
 def lines(vendor: Vendor, turn: Turn = TURN) -> bytes:
@@ -216,7 +216,7 @@ def test_searches_alone_use_a_budget_up() -> None:
         run.closed(meter, charged=True)
         states.append(run.used_up)
     assert states == [False, True]
-    assert run.reading.usage.cost_usd == pytest.approx(0.06)
+    assert run.measurement.usage.cost_usd == pytest.approx(0.06)
 
 
 def test_a_search_has_the_price_that_the_configuration_names() -> None:
