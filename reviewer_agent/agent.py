@@ -102,21 +102,24 @@ class Reviewer:
         listed = {**self._closed, **open_items}.items()
         wanted = {**orphans, **{number: issue for number, issue in listed if self._gate.is_candidate(issue)}}.values()
         queue = sorted((urgency(one, self._policy.priorities), one) for one in wanted)
-        return tuple(Candidate(o.number, f"{o.updated_at.isoformat()} {o.comments}", u.rank) for u, o in queue)
+        return tuple(
+            Candidate(o.number, f"{o.updated_at.isoformat()} {o.comments}", u.rank, updated_at=o.updated_at)
+            for u, o in queue
+        )
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Read the lock and the pull request; claim it if there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
         with one_look.look():
-            wish = view if isinstance(view, Skip) else await self._wish(view, candidate.version.partition(" ")[0])
+            wish = view if isinstance(view, Skip) else await self._wish(view, candidate.updated_at)
         self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
         return view if isinstance(view, Skip) else await self._claims.claim(view, wish)
 
-    async def _wish(self, view: LockView, version: str) -> Intent | Skip:
+    async def _wish(self, view: LockView, updated_at: datetime | None) -> Intent | Skip:
         number = view.key.number
         pull_request = await self._forge.pulls.pull_request(number)
         self._read_cache.keep(number, pull_request)
-        return await self._gate.wish(view, pull_request, datetime.fromisoformat(version))
+        return await self._gate.wish(view, pull_request, updated_at or view.at)
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -20,19 +20,13 @@ from shared.lock.lease import Lease
 from shared.loop.claims import Claims
 from shared.models import Issue
 from shared.process import CommandFailed
-from shared.scheduling.items import UNTIL_NEWS, Candidate, Skip, Step
+from shared.scheduling.items import UNTIL_NEWS, Candidate, CandidateKind, Skip, Step
 from shared.workflow import Role
 
 log = structlog.get_logger()
 
 LAST = 1_000_000
 """The rank of an issue to triage: after every story, whatever its priority."""
-
-ANSWERED = "answered "
-"""Beginning of the version of a candidate that is looked at because somebody may have answered a proposal."""
-
-ON_OFFER = "triage "
-"""Beginning of the version of a candidate that may get a proposal."""
 
 
 class Triaging:
@@ -81,11 +75,14 @@ class Triaging:
         unfinished = [n for n, one in orphans if n in entries or not one.labels]
         taken = {*busy, *unfinished}  # what is not at its end yet has no proposal to answer
         self._waiting = {one.number: one for one in self._answers.waiting(entries) if one.number not in taken}
-        found = [Candidate(n, f"{ANSWERED}{one.comments} {one.updated_at}", LAST) for n, one in self._waiting.items()]
-        found += [Candidate(number, f"{ON_OFFER}begun", LAST) for number in unfinished]
+        found = [
+            Candidate(n, f"{one.comments} {one.updated_at}", LAST, CandidateKind.TRIAGE_ANSWER)
+            for n, one in self._waiting.items()
+        ]
+        found += [Candidate(number, "begun", LAST, CandidateKind.TRIAGE) for number in unfinished]
         if await self._free_places():
             fitting = [one for one in await self._backlog.fitting() if one.number not in {*taken, *entries}]
-            found += [Candidate(one.number, f"{ON_OFFER}{one.updated_at}", LAST) for one in fitting]
+            found += [Candidate(one.number, str(one.updated_at), LAST, CandidateKind.TRIAGE) for one in fitting]
         return found
 
     async def _free_places(self) -> int:
@@ -95,11 +92,11 @@ class Triaging:
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Carry out an answer without a claim; claim what may get a proposal as a story is claimed."""
-        if candidate.version.startswith(ANSWERED):
+        if candidate.kind is CandidateKind.TRIAGE_ANSWER:
             listed = self._waiting.get(candidate.number)
             done = await self._answers.attend(listed) if listed is not None else ""
             return Skip(done or "nobody has decided on its proposal", UNTIL_NEWS)
-        if not candidate.version.startswith(ON_OFFER):
+        if candidate.kind is not CandidateKind.TRIAGE:
             return await self._planner.claim(candidate)
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):

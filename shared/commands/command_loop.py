@@ -27,15 +27,12 @@ from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice, OperatorPermit
 from shared.models import Comment, Issue
-from shared.scheduling.items import Candidate
+from shared.scheduling.items import Candidate, CandidateKind
 from shared.text import one_line
 from shared.workflow import HALTED, Role, Stage, Track
 from shared.workflow.labels import Flag
 
 log = structlog.get_logger()
-
-SAID = "said "
-"""Prefix of the version of a candidate that is only looked at because somebody has commented there."""
 
 APPROVE = "To approve this plan, please comment `/approve` on a line of its own. Nothing has been started yet."
 
@@ -94,7 +91,8 @@ class CommandLoop:
         for item in items.values():
             number = self._number_of(item)
             if number not in busy and self._rests(item) and self._reader.has_news(item):
-                yield Candidate(number, f"{SAID}{item.comments} in #{item.number} at {item.updated_at.isoformat()}")
+                version = f"{item.comments} in #{item.number} at {item.updated_at.isoformat()}"
+                yield Candidate(number, version, kind=CandidateKind.COMMENT)
 
     def _number_of(self, item: Issue) -> int:
         """Return the number of the item that this kind of agent locks for a thread."""

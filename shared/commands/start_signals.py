@@ -26,16 +26,13 @@ from shared.errors import Gone
 from shared.github.ports import Comments, Inbox, Issues, People
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Account, Assignment, Comment, Issue, LabelEvent
-from shared.scheduling.items import Candidate
+from shared.scheduling.items import Candidate, CandidateKind
 from shared.scheduling.order import excluded
 from shared.text import one_line
 from shared.workflow import HALTED, TERMINAL, Role, Stage
 from shared.workflow.labels import Flag, Labels, folded
 
 log = structlog.get_logger()
-
-ASKED = "asked "
-"""Prefix of the version of a candidate that is only looked at because of a signal."""
 
 EDITED_SINCE = (
     "The text of this issue may have been edited after the work was asked for: read it, then comment `/start` to begin."
@@ -201,7 +198,7 @@ class StartSignals:
         """Yield issues that show a signal; each is looked at once for each of its changes."""
         for item in items.values():
             if item.number not in busy and self._rules.shown(item, self._recovery.names):
-                yield Candidate(item.number, f"{ASKED}{item.updated_at.isoformat()}")
+                yield Candidate(item.number, item.updated_at.isoformat(), kind=CandidateKind.START_SIGNAL)
 
     async def attend(self, number: int, free: Callable[[], Awaitable[bool]]) -> str:
         """Begin the work that a new signal asks for; return what was done or nothing. Raises `Transient`, `Blocked`."""

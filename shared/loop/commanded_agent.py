@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from shared.commands.command_loop import SAID, CommandLoop
-from shared.commands.start_signals import ASKED, StartSignals
+from shared.commands.command_loop import CommandLoop
+from shared.commands.start_signals import StartSignals
 from shared.errors import Blocked, Gone, Unauthorized
 from shared.escalation.diagnosis import Diagnosis
 from shared.escalation.notifier import Notifier
@@ -20,7 +20,7 @@ from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.view import observe
 from shared.models import Issue
-from shared.scheduling.items import UNTIL_NEWS, Agent, Candidate, Skip, Step
+from shared.scheduling.items import UNTIL_NEWS, Agent, Candidate, CandidateKind, Skip, Step
 from shared.workflow import Role
 
 SOON_SECONDS = 0.01
@@ -84,11 +84,11 @@ class CommandedAgent:
             done = await self._people.commands.attend(candidate.number, self._items, free)
             if done:
                 return Skip(done, SOON_SECONDS)
-        if candidate.version.startswith(SAID):
+        if candidate.kind is CandidateKind.COMMENT:
             if self._people.commands.has_news(candidate.number, self._items):
                 return Skip("it is heard when nobody holds it any more", HELD_SECONDS)
             return Skip("no command or label asks for work", UNTIL_NEWS)
-        if self._people.starts is not None and candidate.version.startswith(ASKED):
+        if self._people.starts is not None and candidate.kind is CandidateKind.START_SIGNAL:
             begun = await self._people.starts.attend(candidate.number, partial(self._is_free, candidate.number))
             return Skip(begun, SOON_SECONDS) if begun else Skip("nothing new asks for work", UNTIL_NEWS)
         return await self._agent.claim(candidate)

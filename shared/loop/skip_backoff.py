@@ -1,4 +1,4 @@
-"""The candidates that a loop did not claim: number, version, end of the pause and reason."""
+"""The candidates that a loop did not claim: number, state, end of the pause and reason."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.clock import Clock
-from shared.scheduling.items import Candidate, Skip
+from shared.scheduling.items import Candidate, CandidateKind, Skip
 
 LOOKS = 30
 """Candidates looked at in one tick: each costs a few requests, and held items wait for the tick's end."""
 
 LOOK_AGAIN_SECONDS = (1.0, 60.0)
-"""Pauses in seconds before the second and the third look at one version of an item: GitHub's times of change have whole
+"""Pauses in seconds before the second and the third look at one state of an item: GitHub's times of change have whole
 seconds, so that two changes may look like one, and a single item may be read older than the list that named it."""
 
-ANY_VERSION = "*"
-"""Remembered version that stands for every version of an item."""
+_State = tuple[CandidateKind, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    version: str
+    state: _State | None
+    """None stands for every state of the item."""
     until: float
     reason: str
     failed: bool
@@ -34,7 +34,7 @@ class SkipBackoff:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._known: dict[int, _Memory] = {}
-        self._refused: dict[int, str] = {}
+        self._refused: dict[int, _State] = {}
 
     @property
     def reasons(self) -> Mapping[int, str]:
@@ -48,7 +48,7 @@ class SkipBackoff:
 
     def __contains__(self, candidate: Candidate) -> bool:
         memory = self._known.get(candidate.number)
-        if memory is None or memory.version not in {ANY_VERSION, candidate.version}:
+        if memory is None or memory.state not in {None, candidate.state}:
             return False
         return self._clock.boot() < memory.until
 
@@ -68,17 +68,17 @@ class SkipBackoff:
     def add(self, candidate: Candidate, skip: Skip) -> None:
         """Leave it alone, but look twice more soon: the first looks may have read an older state of it."""
         memory = self._known.get(candidate.number)
-        looks = memory.looks if memory is not None and memory.version == candidate.version else 0
+        looks = memory.looks if memory is not None and memory.state == candidate.state else 0
         soon = LOOK_AGAIN_SECONDS[looks] if looks < len(LOOK_AGAIN_SECONDS) else skip.seconds
         until = self._clock.boot() + min(skip.seconds, soon)
-        self._known[candidate.number] = _Memory(candidate.version, until, skip.reason, skip.failed, looks + 1)
+        self._known[candidate.number] = _Memory(candidate.state, until, skip.reason, skip.failed, looks + 1)
 
     def leave(self, number: int, reason: str, seconds: float) -> None:
         """Leave an item alone for `seconds`, even if it changes."""
-        self._known[number] = _Memory(ANY_VERSION, self._clock.boot() + seconds, reason, True)
+        self._known[number] = _Memory(None, self._clock.boot() + seconds, reason, True)
 
     def refuse(self, candidate: Candidate) -> bool:
-        """Note that its claim was refused; return whether that is new for this version."""
+        """Note that its claim was refused; return whether that is new for this state."""
         known = self._refused.get(candidate.number)
-        self._refused[candidate.number] = candidate.version
-        return known != candidate.version
+        self._refused[candidate.number] = candidate.state
+        return known != candidate.state

@@ -16,9 +16,24 @@ from shared.lock.lease import Lease
 from shared.workflow import Role
 
 
+class CandidateKind(StrEnum):
+    """The reason why a candidate is looked at."""
+
+    WORK = "work"
+    """It is listed as the agent's own work."""
+    COMMENT = "comment"
+    """Somebody has commented on an item at rest."""
+    START_SIGNAL = "start signal"
+    """It shows an assignment or a label that asks for work."""
+    TRIAGE = "triage"
+    """It may get a triage proposal."""
+    TRIAGE_ANSWER = "triage answer"
+    """Somebody may have answered its triage proposal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An item that may have work for this agent; `version` changes when GitHub shows a change.
+    """An item that may have work for this agent; `version` is only compared: it changes when GitHub shows a change.
 
     Every candidate of a smaller `rank` is tried first.
     """
@@ -26,6 +41,16 @@ class Candidate:
     number: int
     version: str
     rank: int = 0
+    kind: CandidateKind = CandidateKind.WORK
+    pull_request: int = 0
+    """Number of the listed pull request that led to this issue; 0 if there is none."""
+    updated_at: datetime | None = None
+    """GitHub's time of the listed item's last change, for agents that read it."""
+
+    @property
+    def state(self) -> tuple[CandidateKind, str]:
+        """The kind and the version: the candidate is looked at again when one of them changes."""
+        return self.kind, self.version
 
 
 UNTIL_NEWS = math.inf

@@ -49,7 +49,8 @@ class Candidates:
             (urgency(known.get(number, item), self._policy.intake.priorities), number, item) for number, item in begun
         ]
         for (rank, *_), number, item in sorted(queue, key=lambda one: one[:2]):
-            found.setdefault(number, Candidate(number, _version(item), rank))
+            pull = item.number if item.is_pull_request else 0
+            found.setdefault(number, Candidate(number, _version(item), rank, pull_request=pull))
         last = len(self._policy.intake.priorities) + 1
         for issue in self._handed_over(known):
             pull = self._last_open.get(issue.number, 0)

@@ -157,10 +157,7 @@ class Eligibility:
             self._answered.add(pull_request.number)
 
     async def _pull_request(self, candidate: Candidate, fence: Fence | None) -> PullRequest | None:
-        number = fence.pr if fence else 0
-        named = int(candidate.version.partition("@")[0])
-        if not number and named != candidate.number:
-            number = named
+        number = (fence.pr if fence else 0) or candidate.pull_request
         if not number:
             return None
         found = await self._forge.pulls.pull_request(number)

@@ -14,7 +14,7 @@ from fakes.lock_port import KEYS, FakeNonces, ServerPort
 from fakes.lock_server import Server
 from status_thread import US, FakeThread, board
 
-from shared.commands.command_loop import SAID, CommandLoop, CommandProfile
+from shared.commands.command_loop import CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTarget
 from shared.commands.recovery import Case, Recovery
@@ -26,7 +26,7 @@ from shared.lock.lease import Lease
 from shared.lock.write_permit import WritePermit
 from shared.loop.commanded_agent import HELD_SECONDS, CommandedAgent
 from shared.models import Issue
-from shared.scheduling.items import UNTIL_NEWS, Candidate, Skip
+from shared.scheduling.items import UNTIL_NEWS, Candidate, CandidateKind, Skip
 from shared.workflow import Role, Stage, Track
 from shared.workflow.labels import Labels
 
@@ -157,7 +157,7 @@ class Ear:
 async def test_an_item_at_rest_is_looked_at_again_until_its_order_is_heard(unheard: bool, seconds: float) -> None:
     ear: Any = Ear(unheard)
     ear.commands = ear
-    skip = await CommandedAgent(ear, ear, ear, ear, ear).claim(Candidate(7, f"{SAID}1"))
+    skip = await CommandedAgent(ear, ear, ear, ear, ear).claim(Candidate(7, "1", kind=CandidateKind.COMMENT))
     assert isinstance(skip, Skip)
     assert skip.seconds == seconds
 
