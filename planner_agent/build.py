@@ -22,7 +22,7 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.building.commands import commanded, replies
 from shared.errors import Misconfigured
-from shared.reconcile.watch import Watch
+from shared.reconcile.complete_inbox import CompleteInbox
 from shared.scheduling.items import Agent
 from shared.workflow import UNLABELLED, Track, stages
 
@@ -47,14 +47,14 @@ def build(parts: Parts, preapproved_plan: PreapprovedPlan | None = None) -> Agen
     return commanded(parts, triaging(parts, planner, forge.inbox), forge.inbox)
 
 
-def _inbox(parts: Parts) -> Watch:
+def _inbox(parts: Parts) -> CompleteInbox:
     """Return the lists of stories and specifications: the last specification to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
     followed = rules(parts.names, parts.closing, parts.status)
     return parts.inbox([parts.names.story, *specified], followed, lambda item: not item.is_pull_request)
 
 
-def forge_of(parts: Parts, inbox: Watch | None = None) -> Forge:
+def forge_of(parts: Parts, inbox: CompleteInbox | None = None) -> Forge:
     """Return the planner's side of GitHub."""
     return Forge(
         inbox=inbox or _inbox(parts),

@@ -30,7 +30,7 @@ from shared.scheduling.order import excluded
 from shared.workflow import Event, Role, Stage
 from shared.workflow.labels import Flag
 from worker_agent.attempt_history import AttemptHistory
-from worker_agent.ci.watch import Watch
+from worker_agent.ci.ci_reader import CiReader
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import LABELS_WITH_IT, NO_LABELS, WORKING, Action, Phase, Snapshot, decide
 from worker_agent.errors import Aborted, CiGivenUp
@@ -93,9 +93,9 @@ class Worker:
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         mirror, history = session.phase_commits.mirror, session.phase_commits.history
         self._handover = Handover(forge, policy, AttemptHistory(mirror, session.phase_commits.keys), history)
-        self._watch = Watch(forge.checks, mirror, policy, port.boot)
+        self._ci_reader = CiReader(forge.checks, mirror, policy, port.boot)
         writers = TrustedWriters(forge.people, claimant.accounts, claimant.other_accounts)
-        self._observer = Observer(forge, history, self._watch, writers, policy)
+        self._observer = Observer(forge, history, self._ci_reader, writers, policy)
         siblings = OtherAccounts(port, claimant.other_accounts, claimant.keys)
         self._read_cache: ReadCache[Issue] = ReadCache(port.boot)
         trust_filter = TrustFilter(writers, policy.intake.bots)
@@ -124,7 +124,7 @@ class Worker:
     async def discover(self) -> Sequence[Candidate]:
         """Return issues with a worker's stage, pull requests that ask for changes, issues without a pull request."""
         known = await self._forge.inbox.look()
-        await self._watch.begin()
+        await self._ci_reader.begin()
         await self._gate.look(known)
         await self._session.tidy(self._claims.numbers)
         return self._candidates.of(known, self._forge.inbox.orphans.values())
@@ -136,7 +136,7 @@ class Worker:
             self._gate.taken(candidate.number)
             return view
         wish = await self._gate.intent(candidate, view.fence)
-        resting = await self._watch.hold(wish, view.fence)
+        resting = await self._ci_reader.hold(wish, view.fence)
         if resting is not None:
             return resting
         if isinstance(wish, str):

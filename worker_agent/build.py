@@ -20,7 +20,7 @@ from shared.llm.continuation import ResumeLimits
 from shared.llm.kept_sessions import SessionStore
 from shared.llm.port import CoderCall
 from shared.llm.role_router import PHASES, RoleOverride
-from shared.reconcile.watch import Watch
+from shared.reconcile.complete_inbox import CompleteInbox
 from shared.sandbox.confinement import Confinement
 from shared.scheduling.items import Agent
 from shared.text.prompts import Prompts
@@ -111,7 +111,7 @@ def _session_store(parts: Parts) -> ContinuedSessions | None:
     return ContinuedSessions(store, parts.configured.name, Prompts(PROMPTS))
 
 
-def _inbox(parts: Parts, policy: Policy) -> Watch:
+def _inbox(parts: Parts, policy: Policy) -> CompleteInbox:
     """Build the list of items that the worker follows: by its stages, and by the other ways to ask for work."""
     start = parts.configured.start
     labels = (*stages(policy), *start.labels)

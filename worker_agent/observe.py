@@ -14,7 +14,7 @@ from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage
 from worker_agent.branch.history import History
-from worker_agent.ci.watch import Watch
+from worker_agent.ci.ci_reader import CiReader
 from worker_agent.decide import WORKING, Action, Bounds, Head, Snapshot, decide, is_edited
 from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.policy import Policy
@@ -35,10 +35,12 @@ class _Waiting:
 class Observer:
     """Looks at a held item through GitHub and git."""
 
-    def __init__(self, forge: Forge, history: History, watch: Watch, writers: TrustedWriters, policy: Policy) -> None:
+    def __init__(
+        self, forge: Forge, history: History, ci_reader: CiReader, writers: TrustedWriters, policy: Policy
+    ) -> None:
         self._forge = forge
         self._history = history
-        self._watch = watch
+        self._ci_reader = ci_reader
         self._writers = writers
         self._policy = policy
 
@@ -47,7 +49,7 @@ class Observer:
         if opened.head_sha == held.fence.work_head:
             seen = Snapshot(held.fence, issue, opened, bounds=self._bounds(issue))
             held.memory.keep(_Waiting(None, seen))
-            self._watch.expect(held.fence)
+            self._ci_reader.expect(held.fence)
 
     def forget(self, held: Held) -> None:
         """Discard the cached reading, so that the next look reads everything."""
@@ -68,7 +70,7 @@ class Observer:
             rewritten = await self._is_rewritten(fence, issue)
             return Snapshot(fence, issue, pull_request, rewritten=rewritten, bounds=self._bounds(issue))
         versions = (self._forge.inbox.version(number), self._forge.inbox.version(fence.pr))
-        reading, fresh = await self._watch.glance(fence)
+        reading, fresh = await self._ci_reader.glance(fence)
         last = held.memory.get(_Waiting)
         if (
             last is not None
@@ -78,7 +80,7 @@ class Observer:
         ):
             held.memory.keep(_Waiting(versions, last.snapshot))
             return replace(last.snapshot, checks=reading.verdict)
-        snapshot = await self._whole(fence, reading if fresh else await self._watch.read(fence))
+        snapshot = await self._whole(fence, reading if fresh else await self._ci_reader.read(fence))
         return held.memory.keep(_Waiting(versions, snapshot)).snapshot
 
     async def _whole(self, fence: Fence, reading: CiObservation) -> Snapshot:
@@ -92,7 +94,7 @@ class Observer:
             issue,
             pull_request,
             checks=reading.verdict,
-            ci=await self._watch.diagnosed(fence, reading) if head is Head.OURS else reading,
+            ci=await self._ci_reader.diagnosed(fence, reading) if head is Head.OURS else reading,
             head=head,
             collides=unknown and await self._history.collides(fence, pull_request.base_branch),
             rewritten=await self._is_rewritten(fence, issue),

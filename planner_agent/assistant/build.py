@@ -9,10 +9,10 @@ from planner_agent.assistant.sources import Sources
 from runtime.building.assembly import Parts
 from runtime.building.commands import mentioned_as, replies
 from shared.llm.role_router import has_role
-from shared.reconcile.watch import Watch
+from shared.reconcile.complete_inbox import CompleteInbox
 
 
-def answering(parts: Parts, inbox: Watch) -> None:
+def answering(parts: Parts, inbox: CompleteInbox) -> None:
     """Look for questions beside `inbox`, if the configuration asks for answers."""
     per_day, login = parts.configured.assistant.per_day, mentioned_as(parts)
     if not per_day or not login or parts.only is not None or not has_role(parts.roles, ROLE):

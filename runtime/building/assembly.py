@@ -49,12 +49,12 @@ from shared.lock.port import Port
 from shared.loop.polling_loop import SideTask
 from shared.models import Account, Issue
 from shared.outgoing.outbound_filter import Outgoing
+from shared.reconcile.complete_inbox import CompleteInbox, Hints
 from shared.reconcile.end_message import Closing, Spent
 from shared.reconcile.end_message import Sources as ClosingSources
 from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import ReconcileRules
 from shared.reconcile.sweep import Sources, Sweep
-from shared.reconcile.watch import Hints, Watch
 from shared.sandbox.confinement import Confinement
 from shared.scheduling.account_work import AccountWork
 from shared.scheduling.items import Agent
@@ -138,8 +138,8 @@ class Parts(Hub):
         rules: ReconcileRules,
         concerns: Callable[[Issue], bool] = lambda issue: True,
         assignee: Account | None = None,
-    ) -> Watch:
-        """Return the watch over open items with these labels or assigned, and over those that only fences know of.
+    ) -> CompleteInbox:
+        """Return the inbox of open items with these labels or assigned, and of those that only fences know of.
 
         `concerns` tells whether an item can concern the agent.
         """
@@ -157,7 +157,7 @@ class Parts(Hub):
         lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, ties=ties)
         sources = Sources(self.roll, self.issues, self.lost_labels(rules), self.status, self.server_time)
         self.telemetry.health.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
-        return Watch(lists, Sweep(rules, sources, self.port, self.claimant, self.clock))
+        return CompleteInbox(lists, Sweep(rules, sources, self.port, self.claimant, self.clock))
 
     def lost_labels(self, rules: ReconcileRules) -> LostLabels:
         """Return the check that tells a label that a person removed from one that was lost."""

@@ -22,7 +22,7 @@ from shared.workflow import Role
 if TYPE_CHECKING:
     from runtime.building.assembly import Parts
     from shared.github.ports import Inbox
-    from shared.reconcile.watch import Watch
+    from shared.reconcile.complete_inbox import CompleteInbox
     from shared.scheduling.items import Agent
 
 
@@ -80,7 +80,7 @@ def reader(parts: Parts) -> CommandReader:
     return CommandReader(parts.comments, parts.people, parts.status, parts.clock.boot)
 
 
-def start_signals(parts: Parts, lists: Watch) -> StartSignals:
+def start_signals(parts: Parts, lists: CompleteInbox) -> StartSignals:
     """Build the finder of orders on items that the worker or the reviewer does not follow yet.
 
     `lists` is the agent's inbox.

@@ -13,7 +13,7 @@ from shared.filesystem.directories import walk
 from shared.sandbox.cgroup import Delegated
 from shared.sandbox.limits import ProcessLimits
 from shared.sandbox.view import FileSystemView
-from shared.sandbox.watch import Watch
+from shared.sandbox.watchdog import Watchdog
 from shared.sandbox.wrap import Isolation, Wrap
 
 BEHIND = ("nice", "-n", "5")
@@ -41,9 +41,9 @@ class Confinement:
         behind = () if self.wrap.kind is Isolation.TREE_BY_GROUP else BEHIND
         return (*behind, *self.wrap.argv(command, FileSystemView(writable, self.readable, self.hidden, network)))
 
-    def watch(self, writable: Sequence[Path]) -> Watch:
+    def watchdog(self, writable: Sequence[Path]) -> Watchdog:
         """Return a watchdog for one command, which has to be started with the watchdog's `argv`."""
-        return Watch(self.limits, writable, self.groups)
+        return Watchdog(self.limits, writable, self.groups)
 
     def temporary(self, directory: Path) -> Path:
         """Return the directory for temporary files: the sandbox's /tmp, which has a size limit, or else `directory`."""

@@ -77,10 +77,10 @@ class Cell:
         said.write_bytes(b"")
         await confinement.hand_over((self.tree,))
         limit, code = None, None
-        watch = confinement.watch((self.tree,))
+        watchdog = confinement.watchdog((self.tree,))
         with anyio.move_on_after(DEADLINE_SECONDS):
-            async with process.started(watch.argv(argv), cwd=self.tree, env=self.environment, log=said) as child:
-                limit = await watch.over(child)
+            async with process.started(watchdog.argv(argv), cwd=self.tree, env=self.environment, log=said) as child:
+                limit = await watchdog.over(child)
                 code = child.returncode
         return Ran(code, limit, said.read_text(errors="replace").strip())
 

@@ -125,8 +125,8 @@ async def test_its_files_are_counted_and_handed_over_however_deep(tmp_path: Path
     place = tmp_path / "place"
     place.mkdir()
     deep(place / "deep")
-    watch = Confinement(limits=ProcessLimits(files=2_000)).watch((place,))
-    assert watch._look(os.getpid()) == "files (more than 2,000)"
+    watchdog = Confinement(limits=ProcessLimits(files=2_000)).watchdog((place,))
+    assert watchdog._look(os.getpid()) == "files (more than 2,000)"
     directories.remove(place)
 
 

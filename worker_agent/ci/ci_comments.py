@@ -10,7 +10,7 @@ from shared.ci.verdict import failed, missing, unfinished
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.text import last_words, neutralise, one_line
-from worker_agent.ci.watch import explained, of
+from worker_agent.ci.ci_reader import explained, of
 from worker_agent.comments import progress
 
 SAID_CHARS = 1_500

@@ -17,7 +17,7 @@ from shared.lock.record import FenceChange, Wait
 from shared.models import Check
 from shared.scheduling.items import Ended, Rest, Result
 from worker_agent.ci import ci_comments, reruns
-from worker_agent.ci.watch import HOLD_SECONDS
+from worker_agent.ci.ci_reader import HOLD_SECONDS
 from worker_agent.decide import RED_BASE, Phase, Snapshot
 
 

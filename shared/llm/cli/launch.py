@@ -22,7 +22,7 @@ from shared.sandbox.cgroup import Delegated
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import ProcessLimits, limited
 from shared.sandbox.view import FileSystemView, Outlet
-from shared.sandbox.watch import Watch
+from shared.sandbox.watchdog import Watchdog
 from shared.sandbox.wrap import Isolation, Wrap
 
 NO_GIT_PROGRAMS: Mapping[str, str] = {
@@ -70,12 +70,12 @@ class Ran:
 class _Guarded:
     """The watchdog of one call, and the limit that it found exceeded."""
 
-    watch: Watch | None
+    watchdog: Watchdog | None
     limit: str | None = None
 
     async def over(self, child: Process) -> str | None:
         """Wait for the child within its limits; see `process.Guard`."""
-        self.limit = None if self.watch is None else await self.watch.over(child)
+        self.limit = None if self.watchdog is None else await self.watchdog.over(child)
         return self.limit
 
 
@@ -113,7 +113,7 @@ class Launcher:
         """
         lines, errors = JsonLines(take), Tail()
         writable = (call.path, command.cwd)
-        guarded = _Guarded(None if self.limits is None else Watch(self.limits, writable, self.groups))
+        guarded = _Guarded(None if self.limits is None else Watchdog(self.limits, writable, self.groups))
         await Confinement(self.wrap).hand_over(writable)
         argv = self.wrap.argv(limited(command.argv), self._view(command, writable, endpoint))
         with LogFile(call.events) as log:
@@ -123,7 +123,7 @@ class Launcher:
                 lines.feed(chunk)
 
             code, cut = await process.streamed(
-                argv if guarded.watch is None else guarded.watch.argv(argv),
+                argv if guarded.watchdog is None else guarded.watchdog.argv(argv),
                 cwd=command.cwd,
                 env=self._environment(command, call),
                 stdin=command.stdin,

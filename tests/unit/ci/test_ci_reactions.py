@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import pytest
-from ci_watch_scene import AT, BOT, HEAD, JOB, Ci
+from ci_reader_scene import AT, BOT, HEAD, JOB, Ci
 from fakes.lock_port import FakeAgent, run
 from fakes.lock_server import Server
 
@@ -61,5 +61,5 @@ async def test_what_github_refuses_to_run_again_is_told_and_not_waited_for(
     assert ci.asked == ["rerun 1", "rerun 2"]
     assert says in ci.told[0]
     assert ("is too old" in ci.told[0]) is bool(refused)
-    seen = await ci.watch().read(held.fence)
+    seen = await ci.reader().read(held.fence)
     assert {check.name: check.outcome for check in seen.checks} == shown

@@ -9,7 +9,7 @@ import pytest
 
 from shared.errors import EngineError, Transient
 from shared.models import Issue
-from shared.reconcile.watch import Watch
+from shared.reconcile.complete_inbox import CompleteInbox
 
 
 class Looks:
@@ -30,13 +30,13 @@ class Looks:
         raise ZeroDivisionError
 
 
-def watch(looks: Any) -> Watch:
-    return Watch(looks, looks)
+def inbox(looks: Any) -> CompleteInbox:
+    return CompleteInbox(looks, looks)
 
 
 async def test_each_is_given_what_is_listed_whatever_becomes_of_another() -> None:
     looks = Looks()
-    beside = watch(looks).add_look("failing", looks.fails).add_look("second", looks.look)
+    beside = inbox(looks).add_look("failing", looks.fails).add_look("second", looks.look)
     assert await beside.look() == looks.known
     assert looks.seen == [looks.known, looks.known], "the sweep's, then the second one's"
 
@@ -44,13 +44,13 @@ async def test_each_is_given_what_is_listed_whatever_becomes_of_another() -> Non
 async def test_a_mistake_of_the_program_is_not_hidden() -> None:
     looks = Looks()
     with pytest.raises(ZeroDivisionError):
-        await watch(looks).add_look("broken", looks.breaks).look()
+        await inbox(looks).add_look("broken", looks.breaks).look()
 
 
 async def test_lists_that_fail_are_not_gone_on_from() -> None:
     looks = Looks()
     with pytest.raises(EngineError):
-        await Watch(FailingLists(), looks).add_look("second", looks.look).look()  # type: ignore[arg-type]
+        await CompleteInbox(FailingLists(), looks).add_look("second", looks.look).look()  # type: ignore[arg-type]
     assert looks.seen == []
 
 

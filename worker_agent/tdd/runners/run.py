@@ -197,12 +197,12 @@ class TestBench:
         await self._confinement.hand_over(command.writable)
         readable = (*self._confinement.readable, *command.installed.readable)
         confined = replace(self._confinement, readable=readable)
-        watch = confined.watch(command.writable)
-        wrapped = watch.argv(confined.argv(limited(command.argv, self._limits.file_bytes), command.writable))
+        watchdog = confined.watchdog(command.writable)
+        wrapped = watchdog.argv(confined.argv(limited(command.argv, self._limits.file_bytes), command.writable))
         try:
             with anyio.fail_after(command.seconds):
                 async with process.started(wrapped, cwd=command.where, env=environment, log=room / LOG) as child:
-                    limit = await watch.over(child)
+                    limit = await watchdog.over(child)
                     return _Ended(child.returncode, limit, seconds=anyio.current_time() - begun)
         except TimeoutError:
             return _Ended(None, timed_out=True, seconds=anyio.current_time() - begun)

@@ -32,12 +32,12 @@ class ConfinedCommand:
     async def run(self, confinement: Confinement) -> str:
         """Run it; return its failure, as in "exit code 1", or an empty text. Raises OSError if it cannot start."""
         await confinement.hand_over(self.writable)
-        watch = confinement.watch(self.writable)
-        wrapped = watch.argv(confinement.argv(self.argv, self.writable, network=True))
+        watchdog = confinement.watchdog(self.writable)
+        wrapped = watchdog.argv(confinement.argv(self.argv, self.writable, network=True))
         failure = f"it did not end within {self.seconds:.0f} seconds"
         with anyio.move_on_after(self.seconds):
             async with process.started(wrapped, cwd=self.inside, env=self.environment, log=self.log) as child:
-                limit = await watch.over(child)
+                limit = await watchdog.over(child)
             failure = f"limit {limit}" if limit else f"exit code {child.returncode}"
         await confinement.take_back(self.writable)
         return "" if failure == "exit code 0" else failure

@@ -30,7 +30,7 @@ HOLD_SECONDS = 300.0
 _CHANGED = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
 
 
-class Watch:
+class CiReader:
     """The CI results of the commits of one repository's items."""
 
     def __init__(self, checks: Checks, source: Mirror, policy: Policy, boot: Callable[[], float]) -> None:

@@ -24,15 +24,15 @@ MOST_HINTS = 1000
 """Hints that are remembered, so that each is given once."""
 
 
-class Watch:
-    """An inbox that misses nothing."""
+class CompleteInbox:
+    """An inbox that misses nothing: the listed items, and the orphans."""
 
     def __init__(self, lists: Inbox, sweep: Sweep) -> None:
         self._lists = lists
         self._sweep = sweep
         self._looks: list[tuple[str, ExtraLook]] = []
 
-    def add_look(self, name: str, look: ExtraLook) -> Watch:
+    def add_look(self, name: str, look: ExtraLook) -> CompleteInbox:
         """Add a look to the end of each `look`; its errors keep nobody from work. Returns itself."""
         self._looks.append((name, look))
         return self

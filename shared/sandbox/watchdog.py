@@ -38,7 +38,7 @@ _TOO_DEEP = "files (directories nested too deep to be counted)"
 _UNSEEN = "memory (a file system of its own that cannot be measured)"
 
 
-class Watch:
+class Watchdog:
     """Waits for a child within `limits`; `directories` are the ones it may write to, `groups` makes cgroups for it."""
 
     def __init__(self, limits: ProcessLimits, directories: Sequence[Path], groups: Delegated | None = None) -> None:
@@ -52,7 +52,7 @@ class Watch:
         self._cpu = _Cpu()
 
     def argv(self, command: Sequence[str]) -> tuple[str, ...]:
-        """Return the argv that runs `command` in the cgroup of this watch, if it has one."""
+        """Return the argv that runs `command` in the cgroup of this watchdog, if it has one."""
         return tuple(command) if self._box is None else self._box.argv(command)
 
     async def over(self, child: Process) -> str | None:

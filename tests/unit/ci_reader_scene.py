@@ -1,4 +1,4 @@
-"""A pull request whose CI is watched."""
+"""A pull request whose CI is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fakes.worker_policy import worker_policy
 from shared.github.base_branch import BaseBranch
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Check, CheckOutcome
-from worker_agent.ci.watch import Watch
+from worker_agent.ci.ci_reader import CiReader
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -62,7 +62,7 @@ class Ci:
         return self.needed
 
     async def rerun(self, run_id: int, permit: WritePermit) -> None:
-        raise AssertionError("a watch writes nothing")
+        raise AssertionError("a reader writes nothing")
 
     async def log(self, job_id: int) -> str:
         self.asked.append(f"log {job_id}")
@@ -71,6 +71,6 @@ class Ci:
     async def annotations(self, check_run_id: int) -> tuple[str, ...]:
         raise AssertionError("there is a log")
 
-    def watch(self, **policy: object) -> Watch:
+    def reader(self, **policy: object) -> CiReader:
         rules = worker_policy("o/r", **{"base": BaseBranch("main"), **policy})
-        return Watch(self, Branches(), rules, lambda: self.seconds)
+        return CiReader(self, Branches(), rules, lambda: self.seconds)

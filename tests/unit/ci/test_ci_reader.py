@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ci_watch_scene import AT, BOT, HEAD, JOB, TIP, Ci
+from ci_reader_scene import AT, BOT, HEAD, JOB, TIP, Ci
 
 from shared.ci.round import CiObservation, Rerun
 from shared.ci.triage import Cause
@@ -29,19 +29,19 @@ OURS = "FAILED shop/test_cart.py::test_total - assert 1 == 2"
 
 
 async def red(ci: Ci, fence: Fence = FENCE) -> CiObservation:
-    watch = ci.watch()
-    return await watch.diagnosed(fence, await watch.read(fence))
+    reader = ci.reader()
+    return await reader.diagnosed(fence, await reader.read(fence))
 
 
 async def test_within_the_interval_nothing_is_asked() -> None:
     ci = Ci({HEAD: (RUNNING,)})
-    watch = ci.watch(ci_interval_seconds=30.0)
-    assert (await watch.glance(FENCE))[1]
+    reader = ci.reader(ci_interval_seconds=30.0)
+    assert (await reader.glance(FENCE))[1]
     ci.seconds, ci.checks[HEAD] = 29.0, (PASSED,)
-    reading, fresh = await watch.glance(FENCE)
+    reading, fresh = await reader.glance(FENCE)
     assert (reading.verdict, fresh) == (CiVerdict.RUNNING, False)
     ci.seconds = 30.0
-    assert (await watch.glance(FENCE))[0].verdict is CiVerdict.GREEN
+    assert (await reader.glance(FENCE))[0].verdict is CiVerdict.GREEN
     assert ci.asked == ["checks a", "checks a", "required main"]
 
 
@@ -51,24 +51,24 @@ async def test_what_went_stale_is_run_once_more_and_then_counts_as_missing() -> 
     ci = Ci({HEAD: (stale,)}, needed=frozenset({JOB.name}))
     assert (await red(ci)).verdict is CiVerdict.RED
     again = replace(FENCE, phase=str(Rerun(JOB.job_id or 0)))
-    assert (await ci.watch().read(again)).running, "the rerun is awaited"
+    assert (await ci.reader().read(again)).running, "the rerun is awaited"
     refused = replace(FENCE, phase=str(Rerun(JOB.job_id or 0, refused=True)))
     for checks in ((stale,), (stale, Check("lint", CheckOutcome.PASSED))):
         ci.checks[HEAD] = checks
-        reading = await ci.watch().read(refused)
+        reading = await ci.reader().read(refused)
         assert (reading.verdict, reading.running) == (CiVerdict.RUNNING, False), "nothing is repaired"
     ci.checks[HEAD] = (replace(stale, run_id=None, job_id=None),)
-    assert (await ci.watch().read(FENCE)).verdict is CiVerdict.RUNNING, "somebody else's check cannot be run again"
+    assert (await ci.reader().read(FENCE)).verdict is CiVerdict.RUNNING, "somebody else's check cannot be run again"
     ci.checks[HEAD] = (stale,)
     spent = replace(FENCE, more=reruns.noted(FENCE))
-    assert (await ci.watch().read(spent)).verdict is CiVerdict.RUNNING, "nobody is paid to repair it later on"
+    assert (await ci.reader().read(spent)).verdict is CiVerdict.RUNNING, "nobody is paid to repair it later on"
 
 
 @pytest.mark.fault(42)
 async def test_what_is_required_is_asked_only_where_it_can_matter() -> None:
     for check, verdict in ((PASSED, CiVerdict.RUNNING), (RUNNING, CiVerdict.RUNNING), (JOB, CiVerdict.RED)):
         ci = Ci({HEAD: (check,)}, needed=frozenset({"security"}))
-        assert (await ci.watch().read(FENCE)).verdict is verdict
+        assert (await ci.reader().read(FENCE)).verdict is verdict
         assert ("required main" in ci.asked) is (check is PASSED)
 
 
@@ -78,7 +78,7 @@ async def test_only_where_none_would_be_green_a_ci_that_could_not_start_is_looke
     lax: bool, verdict: CiVerdict
 ) -> None:
     ci, bounds = Ci(), replace(Policy("o/r").bounds, none_is_green=lax)
-    assert (await ci.watch(bounds=bounds).read(FENCE)).verdict is verdict
+    assert (await ci.reader(bounds=bounds).read(FENCE)).verdict is verdict
     assert ("suites" in ci.asked) is lax
 
 
@@ -111,12 +111,12 @@ async def test_why_a_commit_is_red_and_what_is_done(
 
 async def test_the_logs_of_the_same_checks_are_read_once() -> None:
     ci = Ci({HEAD: (JOB,)})
-    watch = ci.watch()
+    reader = ci.reader()
     for _ in range(3):
-        await watch.diagnosed(FENCE, await watch.read(FENCE))
+        await reader.diagnosed(FENCE, await reader.read(FENCE))
     assert ci.asked.count("log 7") == 1
     ci.checks[HEAD] = (JOB, replace(JOB, name="lint", job_id=8))
-    await watch.diagnosed(FENCE, await watch.read(FENCE))
+    await reader.diagnosed(FENCE, await reader.read(FENCE))
     assert ci.asked.count("log 8") == 1
 
 
@@ -138,7 +138,7 @@ async def test_an_item_that_waits_for_its_base_is_not_claimed_before_its_own_che
     ci = Ci({HEAD: (JOB,), TIP: base})
     wish = Intent(Stage.TESTING, RED_BASE)
     for other in ("nothing to do", Intent(Stage.TESTING, "ci"), replace(wish, attempt=0)):
-        assert await ci.watch().hold(other, FENCE) is None
-    assert await ci.watch().hold(wish, None) is None
+        assert await ci.reader().hold(other, FENCE) is None
+    assert await ci.reader().hold(wish, None) is None
     assert ci.asked == []
-    assert isinstance(await ci.watch().hold(wish, FENCE), Skip) is waits
+    assert isinstance(await ci.reader().hold(wish, FENCE), Skip) is waits
