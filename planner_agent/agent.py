@@ -85,7 +85,7 @@ class Planner:
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._listener = Listener(forge, claimant, policy)
         specifications = Specifications(forge, claimant.keys, policy)
-        self._gate = Eligibility(forge, self._listener, specifications, policy)
+        self._eligibility = Eligibility(forge, self._listener, specifications, policy)
         self._observer = Observer(forge, self._listener, specifications, policy)
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
         self._handover = Actions(forge, specifications, policy)
@@ -147,7 +147,7 @@ class Planner:
             return view
         issue = await self._forge.issues.issue(candidate.number)
         self._read_cache.keep(issue.number, issue)
-        return await self._claims.claim(view, await self._gate.intent(issue, view.fence))
+        return await self._claims.claim(view, await self._eligibility.intent(issue, view.fence))
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """Hold the lease as a block."""

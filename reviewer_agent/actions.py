@@ -144,8 +144,8 @@ class Actions:
         From here on the fence names this head, so that a later push does not profit from the request. The head's
         objects must be here, because the fence carries it.
         """
-        wish = reopening(pull_request, held.fence)
-        change = FenceChange(stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt, approved_by="")
+        intent = reopening(pull_request, held.fence)
+        change = FenceChange(stage=intent.stage, work_head=intent.work_head, attempt=intent.attempt, approved_by="")
         await advance(held, change)
 
     async def read_anew(self, held: Held, snapshot: Snapshot) -> None:
@@ -153,9 +153,9 @@ class Actions:
 
         The new text gets a round of changes, however many rounds the old text has taken.
         """
-        wish = reopening(snapshot.pull_request, held.fence)
+        intent = reopening(snapshot.pull_request, held.fence)
         again, round = reviewed_again(held.fence.work_head), min(held.fence.round, max(snapshot.bounds.rounds - 2, 0))
-        change = FenceChange(stage=wish.stage, phase=again, attempt=wish.attempt, round=round, approved_by="")
+        change = FenceChange(stage=intent.stage, phase=again, attempt=intent.attempt, round=round, approved_by="")
         await advance(held, change)
         await self._forge.status.show(held.fence.key.number, comments.read_anew(held.fence), held)
 

@@ -75,7 +75,7 @@ class Reviewer:
         self._recollection = PreviousFindings(forge.reviews, reader, self._observer.requests)
         self._merging = Merging(forge, self._observer, self._handover, policy)
         self._issue_labels = IssueLabels(forge.replies, policy.names, policy.exclude)
-        self._gate = Eligibility(claimant, demand, self._observer, policy)
+        self._eligibility = Eligibility(claimant, demand, self._observer, policy)
         self._read_cache: ReadCache[PullRequest] = ReadCache(port.boot)
         self._closed: dict[int, Issue] = {}
         self._settled: set[int] = set()
@@ -98,9 +98,12 @@ class Reviewer:
         gone = self._forge.inbox.gone
         self._closed |= {number: gone[number] for number in gone.keys() - self._settled}
         self._settled -= gone.keys()
-        orphans = {number: item for number, item in self._forge.inbox.orphans.items() if self._gate.admits(item)}
+        orphans = {number: item for number, item in self._forge.inbox.orphans.items() if self._eligibility.admits(item)}
         listed = {**self._closed, **open_items}.items()
-        wanted = {**orphans, **{number: issue for number, issue in listed if self._gate.is_candidate(issue)}}.values()
+        wanted = {
+            **orphans,
+            **{number: issue for number, issue in listed if self._eligibility.is_candidate(issue)},
+        }.values()
         queue = sorted((urgency(one, self._policy.priorities), one) for one in wanted)
         return tuple(
             Candidate(o.number, f"{o.updated_at.isoformat()} {o.comments}", u.rank, updated_at=o.updated_at)
@@ -111,15 +114,15 @@ class Reviewer:
         """Read the lock and the pull request; claim it if there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
         with one_look.look():
-            wish = view if isinstance(view, Skip) else await self._wish(view, candidate.updated_at)
+            intent = view if isinstance(view, Skip) else await self._intent(view, candidate.updated_at)
         self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
-        return view if isinstance(view, Skip) else await self._claims.claim(view, wish)
+        return view if isinstance(view, Skip) else await self._claims.claim(view, intent)
 
-    async def _wish(self, view: LockView, updated_at: datetime | None) -> Intent | Skip:
+    async def _intent(self, view: LockView, updated_at: datetime | None) -> Intent | Skip:
         number = view.key.number
         pull_request = await self._forge.pulls.pull_request(number)
         self._read_cache.keep(number, pull_request)
-        return await self._gate.wish(view, pull_request, updated_at or view.at)
+        return await self._eligibility.intent(view, pull_request, updated_at or view.at)
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -14,7 +14,7 @@ STAGES = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 """Labels under which the reviewer finds work."""
 
 
-def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Intent | str:
+def find_intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Intent | str:
     """Return what a claim of this pull request would begin or finish, or the reason why there is nothing to claim."""
     if pull_request.merged and fence is not None and fence.stage not in TERMINAL:
         return Intent(fence.stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from reviewer_agent.candidates import STAGES, intent, reopening
+from reviewer_agent.candidates import STAGES, find_intent, reopening
 from reviewer_agent.comments import HEAD_MOVED
 from reviewer_agent.decide import IDLE, Action, decide
 from reviewer_agent.merge.blockers import (
@@ -66,22 +66,22 @@ class Eligibility:
             return False
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
-    async def wish(self, view: LockView, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
+    async def intent(self, view: LockView, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
         """Return what to claim the viewed pull request for, or why not; by lists it was last `changed` then."""
         terms = self._claimant.times
         barred = excluded(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
         if pull_request.open and pull_request.draft:  # its author says that it is not finished, whatever the label
             return Skip("it is a draft: its author marks it as ready for review", UNTIL_NEWS)
-        wish = barred or intent(pull_request, view.fence, self._policy.names)
-        if isinstance(wish, str):
-            return Skip(wish, terms.timeout)
-        asked = await self._trusted_wish(wish, pull_request, view)
+        intent = barred or find_intent(pull_request, view.fence, self._policy.names)
+        if isinstance(intent, str):
+            return Skip(intent, terms.timeout)
+        asked = await self._trusted_intent(intent, pull_request, view)
         if asked is None:
-            return await self._report_unasked(wish, pull_request, view, changed)
+            return await self._report_unasked(intent, pull_request, view, changed)
         return await self._put_off(pull_request, view) or await self._something_to_do(_without_wait(asked, view), view)
 
     async def _report_unasked(
-        self, wish: Intent, pull_request: PullRequest, view: LockView, changed: datetime
+        self, intent: Intent, pull_request: PullRequest, view: LockView, changed: datetime
     ) -> Intent | Skip:
         """Return a claim that only reports commits that nobody asked to review, else the reason to skip them.
 
@@ -91,13 +91,13 @@ class Eligibility:
         reason = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
         if view.at - changed < QUIET:  # however it is asked for, that changes it; lists of who asked lag behind
             return Skip(reason, QUIET.total_seconds())
-        told = await self._to_tell(wish, pull_request, view.fence) if pull_request.from_own_branch else None
+        told = await self._to_tell(intent, pull_request, view.fence) if pull_request.from_own_branch else None
         head = told and (told.work_head or (view.fence and view.fence.work_head))
         if told is not None and head and not await self._observer.has_told(pull_request.number, head, HEAD_MOVED):
             return told
         return Skip(reason, UNTIL_NEWS)
 
-    async def _to_tell(self, wish: Intent, pull_request: PullRequest, fence: Fence | None) -> Intent | None:
+    async def _to_tell(self, intent: Intent, pull_request: PullRequest, fence: Fence | None) -> Intent | None:
         """Return the claim that only reports: of a review under way, or of a hand-over by our worker that is outdated.
 
         A wait in the fence is ignored, because it concerns another commit.
@@ -105,12 +105,12 @@ class Eligibility:
         # Where it is not, our label would be set, and would then ask for the very review that nobody has asked for.
         labelled = Stage.REVIEWING in self._policy.names.read(pull_request.labels).stages
         if fence is not None:
-            lets_go = wish.work_head is None and (labelled or fence.stage is not Stage.REVIEWING)
-            return replace(wish, attempt=fence.attempt) if lets_go else None
+            lets_go = intent.work_head is None and (labelled or fence.stage is not Stage.REVIEWING)
+            return replace(intent, attempt=fence.attempt) if lets_go else None
         handed = await self._demand.of_worker(pull_request) if labelled else None
         if handed is None or handed.stage is not Stage.REVIEWING or handed.work_head == pull_request.head_sha:
             return None
-        return replace(wish, stage=Stage.REVIEWING, work_head=handed.work_head)
+        return replace(intent, stage=Stage.REVIEWING, work_head=handed.work_head)
 
     async def _put_off(self, pull_request: PullRequest, view: LockView) -> Skip | None:
         """Return a skip while a review stays put off: to find that out costs a read here, not an ACK."""
@@ -127,25 +127,25 @@ class Eligibility:
             return None
         return Skip(str(still), self._claimant.times.heartbeat)
 
-    async def _something_to_do(self, wish: Intent, view: LockView) -> Intent | Skip:
-        """Return `wish` if something can be done about an approved pull request, else a skip: an ACK is noise."""
+    async def _something_to_do(self, intent: Intent, view: LockView) -> Intent | Skip:
+        """Return `intent` if something can be done about an approved pull request, else a skip: an ACK is noise."""
         fence = view.fence
-        if fence is None or wish.stage is not Stage.APPROVED:
-            return wish
+        if fence is None or intent.stage is not Stage.APPROVED:
+            return intent
         snapshot = await self._observer.look(fence)
-        wish = replace(wish, approved_by=snapshot.ordered_by)  # the new epoch says who has ordered the merge
+        intent = replace(intent, approved_by=snapshot.ordered_by)  # the new epoch says who has ordered the merge
         waiting = fence.wait.reason if fence.wait is not None else ""
         action = decide(snapshot, now=view.at)
         if (action, waiting) in {(Action.COOL, COOLING), (Action.ENQUEUE, IN_QUEUE)}:
-            return wish  # which waits until then, as the fence says
+            return intent  # which waits until then, as the fence says
         if (action, waiting) == (Action.ENQUEUE, OUT_OF_QUEUE):
             unmoved = not snapshot.called_back and QueueEntry.of(fence).base == snapshot.base_tip
-            return wish if unmoved else replace(wish, attempt=fence.attempt)
+            return intent if unmoved else replace(intent, attempt=fence.attempt)
         if waiting in {COOLING, IN_QUEUE, OUT_OF_QUEUE, REFUSED}:
-            wish = replace(wish, attempt=fence.attempt)  # something came up before that time
+            intent = replace(intent, attempt=fence.attempt)  # something came up before that time
         if self._policy.names.read(snapshot.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
-            return wish
-        return await self._nothing_to_do(snapshot) or wish
+            return intent
+        return await self._nothing_to_do(snapshot) or intent
 
     async def _nothing_to_do(self, snapshot: Snapshot) -> Skip | None:
         """Return a skip with the reason; None if people have not been told yet, because that is worth a claim."""
@@ -164,21 +164,21 @@ class Eligibility:
         named = snapshot.remarked_by if reason is Blocker.REMARKED else named
         return await self._observer.has_told(number, head, why, named)
 
-    async def _trusted_wish(self, wish: Intent, pull_request: PullRequest, view: LockView) -> Intent | None:
+    async def _trusted_intent(self, intent: Intent, pull_request: PullRequest, view: LockView) -> Intent | None:
         """Return the claim, or None if nobody asks: a review that begins, or takes up other commits, costs money."""
         fence = view.fence
-        if fence is None or wish.work_head is not None:
-            return wish if await self._demand.first(pull_request, fence) else None
-        if not pull_request.open or wish.stage not in STAGES or pull_request.head_sha == fence.work_head:
-            return wish
+        if fence is None or intent.work_head is not None:
+            return intent if await self._demand.first(pull_request, fence) else None
+        if not pull_request.open or intent.stage not in STAGES or pull_request.head_sha == fence.work_head:
+            return intent
         return reopening(pull_request, fence) if await self._demand.again(pull_request, fence) else None
 
 
-def _without_wait(wish: Intent, view: LockView) -> Intent:
-    """Return `wish`, without further waiting if what the fence waits for has just been seen to be gone."""
+def _without_wait(intent: Intent, view: LockView) -> Intent:
+    """Return `intent`, without further waiting if what the fence waits for has just been seen to be gone."""
     fence = view.fence
     gone = fence is not None and fence.wait is not None and fence.wait.reason in WAITS
-    return replace(wish, attempt=fence.attempt) if fence is not None and gone and wish.attempt is None else wish
+    return replace(intent, attempt=fence.attempt) if fence is not None and gone and intent.attempt is None else intent
 
 
 def _told_of_red_base(fence: Fence) -> bool:

@@ -50,10 +50,10 @@ class Observer:
         self._source = source
         self._reader = reader
         self._policy = policy
-        self._consent = MergeApproval(
+        self._merge_approval = MergeApproval(
             forge.comments, forge.people, self._issue, reader, by_requester=policy.by_requester
         )
-        self._remarks = Remarks(forge, reader, self._consent)
+        self._remarks = Remarks(forge, reader, self._merge_approval)
         self._presence = Presence(forge.checks, source)
         self._begun = False
 
@@ -154,7 +154,7 @@ class Observer:
             return s
         approving = s.needs_order and s.merge is Merge.AUTO
         people = self._reader.by_people(s.pull_request.number, reviews) if approving else ()
-        said = await self._consent.of(s.pull_request, s.verdict, people)
+        said = await self._merge_approval.of(s.pull_request, s.verdict, people)
         return replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
 
     async def _without_checks(self, s: Snapshot) -> Snapshot:
@@ -163,7 +163,7 @@ class Observer:
         if s.verdict is None or not await self._presence.is_missing(s.pull_request.base_branch):
             return s
         if not s.ordered:
-            said = await self._consent.of(s.pull_request, s.verdict, ())
+            said = await self._merge_approval.of(s.pull_request, s.verdict, ())
             s = replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
         return replace(s, no_ci=True)
 
@@ -179,7 +179,7 @@ class Observer:
         if issue is None or s.verdict is None or s.verdict.knows(issue):
             return s
         # Whoever says `/merge` when the issue has changed for the last time means it as it is.
-        said = await self._consent.of(s.pull_request, replace(s.verdict, at=issue.updated_at), ())
+        said = await self._merge_approval.of(s.pull_request, replace(s.verdict, at=issue.updated_at), ())
         return replace(s, reworded=said.word is Word.NONE)
 
     async def _dependency(self, issue: Issue | None) -> Blocker | None:
@@ -204,7 +204,7 @@ class Observer:
         if s.outside is None or s.verdict is None:
             return s
         # Anybody's word counts here: without it, the engine would have put it in by itself.
-        back = await self._consent.of(s.pull_request, replace(s.verdict, at=s.outside.at), ())
+        back = await self._merge_approval.of(s.pull_request, replace(s.verdict, at=s.outside.at), ())
         return replace(s, called_back=back.word is not Word.NONE)
 
     async def _would_lose(self, s: Snapshot) -> bool:

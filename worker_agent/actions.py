@@ -56,14 +56,14 @@ class Actions:
         self._policy = policy
         self._opening = Opening(forge, handover, session.phase_commits.mirror, policy)
         self._previous_branch = PreviousBranch(session.phase_commits, forge, policy.base)
-        self._renewal = BodyUpdates(forge.pulls, session)
+        self._body_updates = BodyUpdates(forge.pulls, session)
         self._branch_update = BranchUpdate(session, forge, policy)
-        cleaning = QualityFix(session)
-        self._cycle = Cycle(session, forge.status, cleaning=cleaning)
-        self._refactoring = Refactoring(session, forge.status, cleaning)
+        quality_fix = QualityFix(session)
+        self._cycle = Cycle(session, forge.status, quality_fix=quality_fix)
+        self._refactoring = Refactoring(session, forge.status, quality_fix)
         self._reactions = CiReactions(forge.checks, forge.status)
         self._repairs = Repairs(
-            session, forge.checks, rounds, cleaning, may_edit_workflows=policy.code.may_edit_workflows
+            session, forge.checks, rounds, quality_fix, may_edit_workflows=policy.code.may_edit_workflows
         )
 
     async def act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
@@ -111,7 +111,7 @@ class Actions:
         """Show the work's state in titles and the pull request's body; return the snapshot with the plain title."""
         issue = await self._handover.titles.show(held, seen.issue, _try(action, seen))
         seen = replace(seen, issue=issue)
-        if await self._renewal.follow(action, held, seen):
+        if await self._body_updates.follow(action, held, seen):
             self._observer.forget(held)
         return seen
 

@@ -101,8 +101,8 @@ class Worker:
         trust_filter = TrustFilter(writers, policy.intake.bots)
         feedback = Feedback(forge.reviews, forge.comments, trust_filter, claimant.accounts, claimant.keys)
         requests = Requests(forge.issues, history, siblings, writers, feedback, policy.names)
-        self._gate = Eligibility(forge, writers, siblings, requests, policy, self._read_cache)
-        self._candidates = Candidates(policy, self._gate.times_freed)
+        self._eligibility = Eligibility(forge, writers, siblings, requests, policy, self._read_cache)
+        self._candidates = Candidates(policy, self._eligibility.times_freed)
         self._rounds = Rounds(feedback, forge, session.phase_commits, policy.bounds.rounds)
 
     @property
@@ -125,7 +125,7 @@ class Worker:
         """Return issues with a worker's stage, pull requests that ask for changes, issues without a pull request."""
         known = await self._forge.inbox.look()
         await self._ci_reader.begin()
-        await self._gate.look(known)
+        await self._eligibility.look(known)
         await self._session.tidy(self._claims.numbers)
         return self._candidates.of(known, self._forge.inbox.orphans.values())
 
@@ -133,18 +133,18 @@ class Worker:
         """Read lock, issue and pull request; claim the item if there is work to do and it is free."""
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
-            self._gate.taken(candidate.number)
+            self._eligibility.taken(candidate.number)
             return view
-        wish = await self._gate.intent(candidate, view.fence)
-        resting = await self._ci_reader.hold(wish, view.fence)
+        intent = await self._eligibility.intent(candidate, view.fence)
+        resting = await self._ci_reader.hold(intent, view.fence)
         if resting is not None:
             return resting
-        if isinstance(wish, str):
-            return await self._claims.claim(view, wish)
-        held_off = self._forge.unusable.skip(candidate.number, wish)
-        if held_off is None and wish.phase == Phase.RED and (view.fence is None or view.fence.stage not in WORKING):
+        if isinstance(intent, str):
+            return await self._claims.claim(view, intent)
+        held_off = self._forge.unusable.skip(candidate.number, intent)
+        if held_off is None and intent.phase == Phase.RED and (view.fence is None or view.fence.stage not in WORKING):
             held_off = await self._forge.ceilings.skip(candidate.number)
-        return await self._claims.claim(view, held_off or refusal(wish, view.fence, self._policy) or wish)
+        return await self._claims.claim(view, held_off or refusal(intent, view.fence, self._policy) or intent)
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -90,13 +90,13 @@ class _Made:
 class SessionOptions:
     """The parts of a session that it can do without; without `base_runs`, each process runs the suite of a base once.
 
-    `listening` selects the comments of an issue that coders are told, `gallery` fetches its images for them, `hooks`
-    run around each run of a coder, `rules` are those that repositories have of their own. With `continued`, calls
-    continue the program's own session of the last call of their kind.
+    `listening` selects the comments of an issue that coders are told, `image_fetcher` fetches its images for them,
+    `hooks` run around each run of a coder, `rules` are those that repositories have of their own. With `continued`,
+    calls continue the program's own session of the last call of their kind.
     """
 
     listening: Listening | None = None
-    gallery: ImageFetcher | None = None
+    image_fetcher: ImageFetcher | None = None
     hooks: Hooks | None = None
     rules: RepositoryRuleReader | None = None
     continued: ContinuedSessions | None = None
@@ -117,7 +117,7 @@ class CodingSession:
     ) -> None:
         options = options or SessionOptions()
         self._listening = options.listening
-        self._gallery = options.gallery
+        self._image_fetcher = options.image_fetcher
         self._hooks = options.hooks
         self._rules = options.rules
         self._continued = options.continued
@@ -144,7 +144,8 @@ class CodingSession:
 
     def unshown(self, issue: Issue) -> int:
         """Return how many images of an issue's text no coder is shown, as far as that is known now."""
-        return none_shown(issue, NOTHING_SAID).unseen if self._gallery is None else self._gallery.without(issue)
+        fetcher = self._image_fetcher
+        return none_shown(issue, NOTHING_SAID).unseen if fetcher is None else fetcher.without(issue)
 
     async def open(self, held: Held, issue: Issue) -> WorkContext:
         """Return the item's workspace and facts; raise `Misconfigured` if its tests cannot be run at all."""
@@ -179,9 +180,9 @@ class CodingSession:
         return "\n\n".join(told)[:CONVENTIONS_CHARS]
 
     async def _pictures(self, work: WorkContext, discussion: Discussion, paths: Sequence[str]) -> AttachedImages:
-        if self._gallery is None:
+        if self._image_fetcher is None:
             return none_shown(work.issue, discussion)
-        return await self._gallery.of(work.issue, discussion, work.space.root / "images", paths)
+        return await self._image_fetcher.of(work.issue, discussion, work.space.root / "images", paths)
 
     def prompt(self, name: str, work: WorkContext, **variables: str | Untrusted) -> str:
         """Render a prompt of this agent; text from strangers goes in as `Untrusted`."""

@@ -74,13 +74,13 @@ class Repairs:
         session: CodingSession,
         checks: Checks,
         rounds: Rounds,
-        cleaning: QualityFix,
+        quality_fix: QualityFix,
         *,
         may_edit_workflows: bool = False,
     ) -> None:
         """`may_edit_workflows`: a repair may change a CI workflow file if that file is the cause of the failure."""
         self._session = session
-        self._cleaning = cleaning
+        self._quality_fix = quality_fix
         self._evidence = RenewedEvidence(session)
         self._may_edit_workflows = may_edit_workflows
         self._checks = checks
@@ -190,7 +190,7 @@ class Repairs:
             weakened = await self._weakened_tests(work, start, made, changed)
             return weakened or judge_kept(before, await self._session.test(work, made), may_change=may_change).details
 
-        return await self._cleaning.cleaned(work, start, tree, wrong)
+        return await self._quality_fix.cleaned(work, start, tree, wrong)
 
     async def _weakened_tests(
         self, work: WorkContext, start: str, tree: str, changed: Collection[str]

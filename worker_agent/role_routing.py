@@ -36,12 +36,12 @@ def passed_on(action: Action, policy: Policy) -> str:
     return "" if not role or has_role(policy.runs.roles, role) else role
 
 
-def refusal(wish: Intent, fence: Fence | None, policy: Policy) -> str:
+def refusal(intent: Intent, fence: Fence | None, policy: Policy) -> str:
     """Return the reason why another role has the next step, else an empty text. The fence's role goes first."""
-    if wish.stage is not Stage.IMPLEMENTING or not policy.runs.roles:
+    if intent.stage is not Stage.IMPLEMENTING or not policy.runs.roles:
         return ""
-    continues = fence is not None and (fence.stage, fence.phase) == (wish.stage, wish.phase)
+    continues = fence is not None and (fence.stage, fence.phase) == (intent.stage, intent.phase)
     named = fence.next_role if fence is not None and continues else ""
-    call = _BEGINS.get(wish.phase or Phase.RED)
+    call = _BEGINS.get(intent.phase or Phase.RED)
     role = named or ("" if call is None else policy.runs.phases[call])
     return "" if not role or has_role(policy.runs.roles, role) else f"its next step is for the role {role}"

@@ -103,8 +103,8 @@ class Triaging:
             return view
         issue = await self._issues.issue(candidate.number)
         free = candidate.number in await self._backlog.entries() or await self._free_places() > 0
-        wish = await self._work.intent(issue, view.fence, free=free)
-        return await self._claims.claim(view, wish)
+        intent = await self._work.intent(issue, view.fence, free=free)
+        return await self._claims.claim(view, intent)
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """Hold the lease as the planner does."""

@@ -80,7 +80,7 @@ class Parts(Hub):
     mirror: Mirror
     identity: Identity
     fences: Fences
-    roll: ActiveAgents
+    active_agents: ActiveAgents
     server_time: Callable[[], datetime]
     port: Port
     claimant: Claimant
@@ -155,7 +155,7 @@ class Parts(Hub):
 
         ties = Ties(rules.needs_followup, rules.belongs, assignee)
         lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, ties=ties)
-        sources = Sources(self.roll, self.issues, self.lost_labels(rules), self.status, self.server_time)
+        sources = Sources(self.active_agents, self.issues, self.lost_labels(rules), self.status, self.server_time)
         self.telemetry.health.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
         return CompleteInbox(lists, Sweep(rules, sources, self.port, self.claimant, self.clock))
 
@@ -222,7 +222,7 @@ async def _parts(
     strangers = UntrustedComments(adapters.people, claimant.accounts)
     status = ObservedStatus(adapters.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
     listener = _listener(process, me, configured.name)
-    roll = ActiveAgents(fences, adapters.account.id, lambda: me.github.server_time, listener)
+    active_agents = ActiveAgents(fences, adapters.account.id, lambda: me.github.server_time, listener)
     return Parts(
         **vars(adapters),
         settings=process.settings,
@@ -234,7 +234,7 @@ async def _parts(
         mirror=mirror,
         identity=identity,
         fences=fences,
-        roll=roll,
+        active_agents=active_agents,
         server_time=lambda: me.github.server_time,
         port=ObservedPort(
             Gateway(

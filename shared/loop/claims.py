@@ -86,15 +86,15 @@ class Claims:
         other = view.other_holder
         return Skip(f"{other} holds it", view.again) if other else view
 
-    async def claim(self, view: LockView, wish: Intent | Skip | str) -> Lease | Skip:
+    async def claim(self, view: LockView, intent: Intent | Skip | str) -> Lease | Skip:
         """Claim the item that `view` shows; a sentence instead of an intent is the reason to skip it."""
-        if isinstance(wish, str):
-            return Skip(wish, self._claimant.times.timeout)
-        if isinstance(wish, Skip):
-            return wish
-        wait = _current_wait(view, wish)
+        if isinstance(intent, str):
+            return Skip(intent, self._claimant.times.timeout)
+        if isinstance(intent, Skip):
+            return intent
+        wait = _current_wait(view, intent)
         left = (
-            await self._skip_shortage(view, wish, wait)
+            await self._skip_shortage(view, intent, wait)
             if wait is None or wait.reason == Category.CREDIT
             else _skip_until(view, wait)
         )
@@ -104,7 +104,7 @@ class Claims:
             return NO_SLOT
         if await self._is_overtaken(view):
             return Skip(OVERTAKEN)
-        lease = await claim(self._port, view, self._claimant, wish)
+        lease = await claim(self._port, view, self._claimant, intent)
         _log_claim(view, lease)
         return lease or Skip(LOST)
 
@@ -121,14 +121,14 @@ class Claims:
             log.debug("claim_overtaken", lock=view.key.ref)
         return moved
 
-    async def _skip_shortage(self, view: LockView, wish: Intent, wait: Wait | None) -> Skip | None:
+    async def _skip_shortage(self, view: LockView, intent: Intent, wait: Wait | None) -> Skip | None:
         """Return a `Skip` if work that begins with a paid run, or has a `wait` for money, cannot be paid for now.
 
         Such a wait only informs: it is over as soon as there is money. If only a person can provide money, the
         claim goes on: the reservation refuses the run at no cost, and the person is told.
         """
         budget_check = self._claimant.budget_check
-        pays = wait is not None or wish.stage in PAYING
+        pays = wait is not None or intent.stage in PAYING
         short = await budget_check.shortage(view.key.number) if budget_check is not None and pays else None
         if short is None or (short.until is None and not _just_refused(view, wait)):
             return None
@@ -163,12 +163,12 @@ class Claims:
             return f"the {_WHAT[self._role]} is gone"
 
 
-def _current_wait(view: LockView, wish: Intent) -> Wait | None:
-    """Return the fence's wait if it concerns what `wish` begins; a person's new order does not wait."""
+def _current_wait(view: LockView, intent: Intent) -> Wait | None:
+    """Return the fence's wait if it concerns what `intent` begins; a person's new order does not wait."""
     fence = view.fence
     if fence is None or fence.wait is None or fence.wait.until <= view.at:
         return None
-    same = (wish.stage, wish.phase, wish.attempt, wish.round) == (fence.stage, fence.phase, None, None)
+    same = (intent.stage, intent.phase, intent.attempt, intent.round) == (fence.stage, fence.phase, None, None)
     return fence.wait if same else None
 
 

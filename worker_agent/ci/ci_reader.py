@@ -117,12 +117,12 @@ class CiReader:
     async def _tip(self, branch: str) -> str | None:
         return await self._source.refresh(f"refs/heads/{branch}")
 
-    async def hold(self, wish: Intent | str, fence: Fence | None) -> Skip | None:
+    async def hold(self, intent: Intent | str, fence: Fence | None) -> Skip | None:
         """Return the reason not to claim an item that waits for a red base, else None; checked before each claim.
 
         Only those checks of the base count that fail on the item's own commit. A person's new order does not wait.
         """
-        if isinstance(wish, str) or wish.phase != RED_BASE or wish.attempt is not None or fence is None:
+        if isinstance(intent, str) or intent.phase != RED_BASE or intent.attempt is not None or fence is None:
             return None
         ours = {check.name for check in failed(await self._checks.of(fence.work_head))}
         same = [check for check in await self.base() if check.name in ours] if ours else []

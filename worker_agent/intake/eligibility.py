@@ -24,7 +24,7 @@ from worker_agent import comments, links
 from worker_agent.decide import WORKING, Phase
 from worker_agent.intake import dependency_cycles, same_files
 from worker_agent.intake.blockers import Blockers
-from worker_agent.intake.intents import Cause, asked_in_vain, cause, intent, opened_again, urged
+from worker_agent.intake.intents import Cause, asked_in_vain, cause, find_intent, opened_again, urged
 from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.requests import Requests
 from worker_agent.intake.same_files import SameFiles
@@ -55,8 +55,8 @@ class Eligibility:
         self._answered: set[int] = set()
         self.blockers = Blockers(forge.issues, forge.inbox)
         self._same_files = SameFiles(policy.names, policy.intake.priorities)
-        self._wording = TextBinding(forge, writers, policy.names)
-        self._consent = RefactoringApproval(forge.comments, writers, policy.names)
+        self._text_binding = TextBinding(forge, writers, policy.names)
+        self._refactoring_approval = RefactoringApproval(forge.comments, writers, policy.names)
 
     async def look(self, known: Mapping[int, Issue]) -> None:
         """Look whether blockers of issues were closed. Raises `Transient`."""
@@ -73,9 +73,9 @@ class Eligibility:
 
     async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
         """Return the work that a claim of this candidate would begin, or the sentence why it is not claimed."""
-        wish = await self._intent(candidate, fence)
-        self._same_files.note_start(candidate.number, begins=not isinstance(wish, str))
-        return wish
+        intent = await self._intent(candidate, fence)
+        self._same_files.note_start(candidate.number, begins=not isinstance(intent, str))
+        return intent
 
     async def _intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
         issue = await self._forge.issues.issue(candidate.number)
@@ -86,27 +86,27 @@ class Eligibility:
         pull_request = await self._pull_request(candidate, fence)
         if fence is not None and fence.round and pull_request is not None and self._is_paused(pull_request):
             return f"#{pull_request.number} is paused"
-        said = await self._consent.intent(issue, fence)
+        said = await self._refactoring_approval.intent(issue, fence)
         if said is not None:
             return said
-        wish = intent(issue, pull_request, fence, self._policy, self._other_accounts.keys)
-        if isinstance(wish, str):
+        intent = find_intent(issue, pull_request, fence, self._policy, self._other_accounts.keys)
+        if isinstance(intent, str):
             await self._tell(issue, pull_request, fence)
-            return wish
-        label = cause(wish, issue, pull_request, fence, self._policy.names)
+            return intent
+        label = cause(intent, issue, pull_request, fence, self._policy.names)
         if label is None:
             again = urged(issue, pull_request, fence, self._policy.names)
             if again is None or fence is None or await self._refusal(again, issue, fence):
-                return wish
-            return replace(wish, attempt=fence.attempt)  # a new order: neither the wait nor its failures count
+                return intent
+            return replace(intent, attempt=fence.attempt)  # a new order: neither the wait nor its failures count
         blocker = await self.blockers.first(issue)
         circle = await dependency_cycles.circle_of(issue, blocker, self.blockers) if blocker is not None else ()
         if blocker is not None and not circle:
             return f"blocked by {blocker}"
-        wish = await self._requests.refined(wish, issue, pull_request, fence)
-        refusal = await self._refusal(label, issue, fence, wish)
+        intent = await self._requests.refined(intent, issue, pull_request, fence)
+        refusal = await self._refusal(label, issue, fence, intent)
         if blocker is None or refusal:
-            return refusal or await self._wait_for_files(issue, wish) or wish
+            return refusal or await self._wait_for_files(issue, intent) or intent
         told = dependency_cycles.cycle_status(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by {blocker}, which depends on it"
@@ -114,9 +114,9 @@ class Eligibility:
     def _is_paused(self, pull_request: PullRequest) -> bool:
         return pull_request.open and Flag.PAUSED in self._policy.names.read(pull_request.labels).flags
 
-    async def _wait_for_files(self, issue: Issue, wish: Intent) -> str:
+    async def _wait_for_files(self, issue: Issue, intent: Intent) -> str:
         """Return why new work on an issue waits for another issue; posted once, as the text does not show it."""
-        found = self._same_files.first(issue) if wish.phase == Phase.RED else None
+        found = self._same_files.first(issue) if intent.phase == Phase.RED else None
         if found is None:
             return ""
         sharing, is_news = found
@@ -163,7 +163,7 @@ class Eligibility:
         found = await self._forge.pulls.pull_request(number)
         return found if links.issue_of(found) == candidate.number else None
 
-    async def _refusal(self, label: Cause, issue: Issue, fence: Fence | None, wish: Intent | None = None) -> str:
+    async def _refusal(self, label: Cause, issue: Issue, fence: Fence | None, intent: Intent | None = None) -> str:
         """Return why the label does not count: it is untrusted, or older than a stop. Empty if it counts."""
         if fence is None and issue.untouched and not await self._distrust(issue.author):
             return ""
@@ -179,7 +179,7 @@ class Eligibility:
             afresh = Stage.READY in label.stages and self._is_afresh(events, fence)
             if not afresh:
                 return "a person stopped it after the label was set"
-        return "" if wish is None else await self._wording.doubt(issue, fence, wish, newest.at)
+        return "" if intent is None else await self._text_binding.doubt(issue, fence, intent, newest.at)
 
     def _is_afresh(self, events: Sequence[LabelEvent], stopped: Fence) -> bool:
         """Return whether `ready` was set in place of the label that showed the stopped work.

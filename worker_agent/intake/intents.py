@@ -37,7 +37,7 @@ class Cause:
     stages: frozenset[Stage]
 
 
-def intent(
+def find_intent(
     issue: Issue, pull_request: PullRequest | None, fence: Fence | None, policy: Policy, keys: Keyring
 ) -> Intent | str:
     """Return the work that a claim of this item would begin, or the sentence why there is nothing to claim."""
@@ -166,10 +166,10 @@ def urged(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, n
 
 
 def cause(
-    wish: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels
+    intent: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels
 ) -> Cause | None:
-    """Return the label that asks for `wish`; None for work that needs none: work in progress, and ended work."""
-    begins = wish.stage is Stage.IMPLEMENTING
+    """Return the label that asks for `intent`; None for work that needs none: work in progress, and ended work."""
+    begins = intent.stage is Stage.IMPLEMENTING
     if (fence is not None and fence.stage in WORKING | {Stage.READY}) or (
         pull_request and not pull_request.open and not begins
     ):

@@ -49,36 +49,36 @@ class Requests:
         self._label = names.of(Stage.CHANGES_REQUESTED).casefold()
 
     async def refined(
-        self, wish: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None
+        self, intent: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None
     ) -> Intent:
-        """Return `wish` refined for work that was handed over. Raises `Transient`.
+        """Return `intent` refined for work that was handed over. Raises `Transient`.
 
         A person's label, which the eligibility check verifies, approves the issue's text as it is.
         """
-        asks = wish.phase in {Phase.FEEDBACK, Phase.ROUNDS}
+        asks = intent.phase in {Phase.FEEDBACK, Phase.ROUNDS}
         if not asks or pull_request is None or fence is None or fence.stage is not Stage.REVIEWING:
-            return wish
+            return intent
         requested = await self._other_accounts.requested(pull_request.number)
         if await self._by_person(pull_request.number, fence, requested):
-            return await self._on_head(_on_text(wish, issue, fence), pull_request, fence)
+            return await self._on_head(_on_text(intent, issue, fence), pull_request, fence)
         if requested is None:
-            return wish
+            return intent
         if requested.phase not in _NOBODYS:
             # The reviewer counts its own rounds, and a command may have given it more: what it asks for is worked on.
-            return replace(wish, phase=Phase.FEEDBACK, round=fence.round + 1)
+            return replace(intent, phase=Phase.FEEDBACK, round=fence.round + 1)
         if requested.work_head != pull_request.head_sha:
-            return wish
-        if wish.phase == Phase.FEEDBACK and (await self._feedback.read(pull_request.number)).items:
-            return wish
+            return intent
+        if intent.phase == Phase.FEEDBACK and (await self._feedback.read(pull_request.number)).items:
+            return intent
         # Nobody has asked for a change, so it is no round: the bounds of CI hold, over all of these together.
-        return replace(wish, phase=_NOBODYS[requested.phase], round=max(fence.round, 1))
+        return replace(intent, phase=_NOBODYS[requested.phase], round=max(fence.round, 1))
 
-    async def _on_head(self, wish: Intent, pull_request: PullRequest, fence: Fence) -> Intent:
-        """Return `wish` on the present head if that was rewritten: the person who asks has seen it, or has done it."""
+    async def _on_head(self, intent: Intent, pull_request: PullRequest, fence: Fence) -> Intent:
+        """Return `intent` on the present head if that was rewritten: the person who asks has seen it, or did it."""
         head = pull_request.head_sha
         if head == fence.work_head or await self._history.relation(fence, head) is not Head.FOREIGN:
-            return wish
-        return replace(wish, work_head=head)
+            return intent
+        return replace(intent, work_head=head)
 
     async def _by_person(self, number: int, fence: Fence, requested: Fence | None) -> bool:
         """Return whether a person set the label; people may share our account, but the reviewer moves its fence first.
@@ -100,9 +100,9 @@ class Requests:
         return events[-1] if events else None
 
 
-def _on_text(wish: Intent, issue: Issue, fence: Fence) -> Intent:
-    """Return `wish` bound to the issue's text, if the work was bound to another one."""
+def _on_text(intent: Intent, issue: Issue, fence: Fence) -> Intent:
+    """Return `intent` bound to the issue's text, if the work was bound to another one."""
     text = body_sha256(issue.title, issue.body)
     if fence.body_sha256 in {"", text}:
-        return wish
-    return replace(wish, phase=Phase.TEXT if wish.phase == Phase.FEEDBACK else wish.phase, body_sha256=text)
+        return intent
+    return replace(intent, phase=Phase.TEXT if intent.phase == Phase.FEEDBACK else intent.phase, body_sha256=text)

@@ -24,13 +24,13 @@ class TextBinding:
         self._writers = writers
         self._names = names
 
-    async def doubt(self, issue: Issue, fence: Fence | None, wish: Intent, asked_at: datetime) -> str:
-        """Return why `wish` is not begun, which is posted once; empty if there is no doubt about the text.
+    async def doubt(self, issue: Issue, fence: Fence | None, intent: Intent, asked_at: datetime) -> str:
+        """Return why `intent` is not begun, which is posted once; empty if there is no doubt about the text.
 
         `asked_at` is when the label was set, by server time. Raises `Transient`.
         """
         known = {"", UNAPPROVED, fence.body_sha256 if fence else ""}
-        if wish.body_sha256 in known or self._forge.texts.stood(issue, asked_at):
+        if intent.body_sha256 in known or self._forge.texts.stood(issue, asked_at):
             return ""
         if self._writers.are(issue.author) or await self._writers.include(issue.author):
             return ""

@@ -46,9 +46,9 @@ class Unusable:
             self._shown.pop(self._repository, None)
             log.info("repository_free", outcome="completed", repo=self._repository)
 
-    def skip(self, number: int, wish: Intent) -> Skip | None:
+    def skip(self, number: int, intent: Intent) -> Skip | None:
         """Return why a start is put off; None for the issue of the finding, which is retried by its own wait."""
-        if self._found is None or wish.stage is not Stage.IMPLEMENTING or wish.phase != Phase.RED:
+        if self._found is None or intent.stage is not Stage.IMPLEMENTING or intent.phase != Phase.RED:
             return None
         found, reason, until = self._found
         left = until - self._boot()

@@ -136,9 +136,9 @@ async def test_an_item_that_waits_for_its_base_is_not_claimed_before_its_own_che
     base: tuple[Check, ...], waits: bool
 ) -> None:
     ci = Ci({HEAD: (JOB,), TIP: base})
-    wish = Intent(Stage.TESTING, RED_BASE)
-    for other in ("nothing to do", Intent(Stage.TESTING, "ci"), replace(wish, attempt=0)):
+    intent = Intent(Stage.TESTING, RED_BASE)
+    for other in ("nothing to do", Intent(Stage.TESTING, "ci"), replace(intent, attempt=0)):
         assert await ci.reader().hold(other, FENCE) is None
-    assert await ci.reader().hold(wish, None) is None
+    assert await ci.reader().hold(intent, None) is None
     assert ci.asked == []
-    assert isinstance(await ci.reader().hold(wish, FENCE), Skip) is waits
+    assert isinstance(await ci.reader().hold(intent, FENCE), Skip) is waits

@@ -12,7 +12,7 @@ from fakes.recovery_world import REVIEWER, WORKER, Scene, comment
 from fakes.reviewer_forge import tick
 from fakes.reviewer_world import HEAD, NAMES, World, answer
 
-from reviewer_agent.candidates import intent
+from reviewer_agent.candidates import find_intent
 from reviewer_agent.decide import Action, decide
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from reviewer_agent.snapshot import Bounds, Snapshot
@@ -47,9 +47,9 @@ async def ordered(verb: Verb, fence: Fence) -> tuple[Scene, str]:
 def reviewing(world: Scene, fence: Fence, verdict: ReviewVerdict | None, rounds: int = 3) -> Snapshot:
     """Begin the review as the next claim does, by the labels that the command has set."""
     shown = replace(world.pull, labels=frozenset({"status:reviewing"}))
-    wish = intent(shown, fence, NAMES)
-    assert not isinstance(wish, str)
-    begun = replace(fence, stage=wish.stage, phase=wish.phase)
+    intent = find_intent(shown, fence, NAMES)
+    assert not isinstance(intent, str)
+    begun = replace(fence, stage=intent.stage, phase=intent.phase)
     assert decide(Snapshot(begun, shown), now=GIVEN) is Action.BEGIN
     return Snapshot(replace(begun, stage=Stage.IN_REVIEW), shown, verdict=verdict, bounds=Bounds(rounds=rounds))
 

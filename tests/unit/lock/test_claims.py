@@ -50,14 +50,14 @@ class Purse:
         return self.says
 
 
-async def claimed(fence: Fence | None, wish: Intent, says: Shortage | None) -> Skip | None:
+async def claimed(fence: Fence | None, intent: Intent, says: Shortage | None) -> Skip | None:
     """Return the reason why an item is skipped; None if it is claimed."""
     port: Any = Port()
     nonces: Any = None
     claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces, budget_check=Purse(says))
     view = LockView(KEY, fence, LockStanding.FREE, "", AT, 0.0)
     try:
-        left = await Claims(Role.WORKER, port, claimant).claim(view, wish)
+        left = await Claims(Role.WORKER, port, claimant).claim(view, intent)
     except Begun:
         return None
     assert isinstance(left, Skip)

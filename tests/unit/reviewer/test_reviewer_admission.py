@@ -9,7 +9,7 @@ import pytest
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 
-from reviewer_agent.candidates import STAGES, intent, ordered_to_stop, projection, reopening
+from reviewer_agent.candidates import STAGES, find_intent, ordered_to_stop, projection, reopening
 from shared.ci.round import SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
@@ -24,15 +24,15 @@ def fence(stage: Stage, **facts: Any) -> Fence:
 
 
 @pytest.mark.parametrize(
-    ("old", "wish"),
+    ("old", "intent"),
     [
         (fence(REVIEW), Intent(Stage.REVIEWING, attempt=1, work_head=NEXT)),
         (fence(APPROVED, attempt=2), Intent(Stage.REVIEWING, attempt=3, work_head=NEXT)),
         (fence(Stage.REVIEWING), Intent(Stage.REVIEWING, attempt=1, work_head=NEXT)),
     ],
 )
-def test_another_head_is_named_by_the_claim_that_takes_it_up(old: Fence, wish: Intent) -> None:
-    assert reopening(replace(OPENED, head_sha=NEXT), old) == wish
+def test_another_head_is_named_by_the_claim_that_takes_it_up(old: Fence, intent: Intent) -> None:
+    assert reopening(replace(OPENED, head_sha=NEXT), old) == intent
 
 
 def labelled(*stages: Stage, flags: tuple[Flag, ...] = (), **facts: Any) -> Any:
@@ -44,7 +44,7 @@ FRESH = Intent(REVIEW, attempt=0, round=0, pr=57, work_head=HEAD)
 
 
 @pytest.mark.parametrize(
-    ("pull_request", "old", "wish"),
+    ("pull_request", "old", "intent"),
     [
         (labelled(Stage.REVIEWING), None, FRESH),
         (labelled(Stage.IN_REVIEW), None, FRESH),
@@ -81,8 +81,8 @@ FRESH = Intent(REVIEW, attempt=0, round=0, pr=57, work_head=HEAD)
         (labelled(), fence(Stage.CHANGES_REQUESTED), Intent(Stage.CHANGES_REQUESTED)),
     ],
 )
-def test_what_a_claim_begins(pull_request: Any, old: Fence | None, wish: Intent) -> None:
-    assert intent(pull_request, old, NAMES) == wish
+def test_what_a_claim_begins(pull_request: Any, old: Fence | None, intent: Intent) -> None:
+    assert find_intent(pull_request, old, NAMES) == intent
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_a_claim_begins(pull_request: Any, old: Fence | None, wish: Intent)
     ],
 )
 def test_what_is_not_claimed_says_why(pull_request: Any, old: Fence | None, reason: str) -> None:
-    found = intent(pull_request, old, NAMES)
+    found = find_intent(pull_request, old, NAMES)
     assert isinstance(found, str)
     assert reason in found
 

@@ -20,7 +20,7 @@ from shared.specification import body_sha256
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent import comments
-from worker_agent.intake.intents import UNAPPROVED, intent
+from worker_agent.intake.intents import UNAPPROVED, find_intent
 from worker_agent.policy import Policy
 from worker_agent.tdd.comparison.compare import compare
 from worker_agent.tdd.comparison.model import What
@@ -177,9 +177,9 @@ def test_whose_word_names_a_test() -> None:
 def test_a_text_that_was_edited_before_the_start_is_asked_about(change: object, approved: bool) -> None:
     assert callable(change)
     one = issue(change(mark.write("Text", TEST, "a" * 40, KEYS)))
-    wish = intent(one, None, None, Policy("o/r"), KEYS)
-    assert not isinstance(wish, str)
-    assert wish.body_sha256 == (body_sha256(one.title, one.body) if approved else UNAPPROVED)
+    intent = find_intent(one, None, None, Policy("o/r"), KEYS)
+    assert not isinstance(intent, str)
+    assert intent.body_sha256 == (body_sha256(one.title, one.body) if approved else UNAPPROVED)
 
 
 @pytest.mark.parametrize(

@@ -53,14 +53,14 @@ class Site:
     def boot(self) -> float:
         return self.time
 
-    def gallery(self) -> ImageFetcher:
+    def image_fetcher(self) -> ImageFetcher:
         return ImageFetcher(self, self, self.boot)
 
 
 async def of(
-    gallery: ImageFetcher, one: Issue, store: Path, talk: Discussion = NOTHING_SAID, paths: Sequence[str] = ()
+    image_fetcher: ImageFetcher, one: Issue, store: Path, talk: Discussion = NOTHING_SAID, paths: Sequence[str] = ()
 ) -> AttachedImages:
-    return await gallery.of(one, talk, store, paths)
+    return await image_fetcher.of(one, talk, store, paths)
 
 
 def test_addresses_are_read_from_every_spelling_and_not_from_code() -> None:
@@ -72,7 +72,7 @@ def test_addresses_are_read_from_every_spelling_and_not_from_code() -> None:
 
 async def test_images_become_files_in_the_tree_that_the_prompt_names(tmp_path: Path) -> None:
     site = Site()
-    found = await of(site.gallery(), issue(shown("ours:1", "ours:2", "ours:1")), tmp_path, said(shown("ours:3")))
+    found = await of(site.image_fetcher(), issue(shown("ours:1", "ours:2", "ours:1")), tmp_path, said(shown("ours:3")))
     assert found.names == tuple(f"{ISSUE_IMAGES}/{order}.png" for order in (1, 2, 3))
     assert f"- `{ISSUE_IMAGES}/3.png`: ours:3" in found.text()
     assert "not shown" not in found.text()
@@ -86,43 +86,43 @@ async def test_images_become_files_in_the_tree_that_the_prompt_names(tmp_path: P
 
 async def test_each_image_is_fetched_once_and_one_that_failed_after_a_while(tmp_path: Path) -> None:
     site = Site("ours:2")
-    gallery, one = site.gallery(), issue(shown("ours:1", "ours:2"))
-    assert gallery.without(one) == 0, "nothing is said to be unseen before it was tried"
+    image_fetcher, one = site.image_fetcher(), issue(shown("ours:1", "ours:2"))
+    assert image_fetcher.without(one) == 0, "nothing is said to be unseen before it was tried"
     for _ in range(2):
-        found = await of(gallery, one, tmp_path)
-        assert (len(found.shown), found.unseen, gallery.without(one)) == (1, 1, 1)
+        found = await of(image_fetcher, one, tmp_path)
+        assert (len(found.shown), found.unseen, image_fetcher.without(one)) == (1, 1, 1)
     assert site.asked == ["ours:1", "ours:2"]
     assert "An image of this text is not shown to you" in found.text()
     site.gone, site.time = set(), AGAIN_SECONDS + 1
-    found = await of(gallery, one, tmp_path)
-    assert (len(found.shown), found.unseen, gallery.without(one)) == (2, 0, 0)
+    found = await of(image_fetcher, one, tmp_path)
+    assert (len(found.shown), found.unseen, image_fetcher.without(one)) == (2, 0, 0)
     again = Site()
-    assert (await of(again.gallery(), one, tmp_path)).unseen == 0
+    assert (await of(again.image_fetcher(), one, tmp_path)).unseen == 0
     assert again.asked == [], "what lies there needs nothing after a restart"
 
 
 async def test_nothing_is_fetched_for_a_stranger_or_from_elsewhere(tmp_path: Path) -> None:
     site = Site()
-    gallery, strange = site.gallery(), issue(shown("ours:1"), MALLORY)
-    found = await of(gallery, strange, tmp_path, said(shown("ours:2", "http://127.0.0.1/x")))
-    assert (site.asked, found.unseen, gallery.without(strange)) == (["ours:2"], 2, 1)
+    image_fetcher, strange = site.image_fetcher(), issue(shown("ours:1"), MALLORY)
+    found = await of(image_fetcher, strange, tmp_path, said(shown("ours:2", "http://127.0.0.1/x")))
+    assert (site.asked, found.unseen, image_fetcher.without(strange)) == (["ours:2"], 2, 1)
     elsewhere = issue(shown("http://127.0.0.1/y"))
-    assert gallery.without(elsewhere) == 1, "known before anything is tried"
-    assert (await of(gallery, elsewhere, tmp_path)).unseen == 1
+    assert image_fetcher.without(elsewhere) == 1, "known before anything is tried"
+    assert (await of(image_fetcher, elsewhere, tmp_path)).unseen == 1
     assert site.asked == ["ours:2"]
 
 
 async def test_there_is_a_most(tmp_path: Path) -> None:
     site = Site()
-    found = await of(site.gallery(), issue(shown(*(f"ours:{n}" for n in range(MOST + 3)))), tmp_path)
+    found = await of(site.image_fetcher(), issue(shown(*(f"ours:{n}" for n in range(MOST + 3)))), tmp_path)
     assert (len(site.asked), len(found.shown), found.unseen) == (MOST, MOST, 3)
 
 
 async def test_what_the_repository_has_in_the_place_stays(tmp_path: Path) -> None:
     site = Site()
-    taken = await of(site.gallery(), issue(shown("ours:1")), tmp_path, paths=[f"{ISSUE_IMAGES}/own.png"])
+    taken = await of(site.image_fetcher(), issue(shown("ours:1")), tmp_path, paths=[f"{ISSUE_IMAGES}/own.png"])
     assert (taken.shown, taken.unseen, site.asked) == ((), 1, [])
-    found = await of(site.gallery(), issue(shown("ours:1")), tmp_path)
+    found = await of(site.image_fetcher(), issue(shown("ours:1")), tmp_path)
     for place in (tmp_path / "linked", tmp_path / "filled"):
         place.mkdir()
     (tmp_path / "target").mkdir()

@@ -94,6 +94,6 @@ async def test_nothing_is_read_where_no_refactoring_waits(issue: Issue, fence: F
 
 async def test_what_was_said_before_a_crash_is_carried_out_without_another_reading() -> None:
     thread = said()
-    wish = await consent(thread).intent(ISSUE, replace(FENCE, phase=Phase.DECLINED))
-    assert wish == Intent(Stage.AWAITING_APPROVAL, Phase.DECLINED)
+    intent = await consent(thread).intent(ISSUE, replace(FENCE, phase=Phase.DECLINED))
+    assert intent == Intent(Stage.AWAITING_APPROVAL, Phase.DECLINED)
     assert thread.read == 0

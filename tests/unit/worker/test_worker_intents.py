@@ -17,8 +17,7 @@ from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 from worker_agent.decide import RED_BASE, UNCHECKED, Action, Phase, Snapshot, decide
-from worker_agent.intake.intents import UNAPPROVED, Cause, cause, urged
-from worker_agent.intake.intents import intent as intent_of
+from worker_agent.intake.intents import UNAPPROVED, Cause, cause, find_intent, urged
 from worker_agent.policy import Policy
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -47,8 +46,8 @@ def fence(stage: Stage, phase: str = "", *, attempt: int = 0, round: int = 0, pr
     )
 
 
-def intent(issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> Intent | str:
-    return intent_of(issue, pull_request, fence, POLICY, KEYS)
+def intent_for(issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> Intent | str:
+    return find_intent(issue, pull_request, fence, POLICY, KEYS)
 
 
 FRESH = Intent(IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=TEXT)
@@ -58,22 +57,22 @@ FRESH = Intent(IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_
     "old", [None, *(fence(stage, "x", attempt=3) for stage in (FAILED, CI_FAILED, WITHDRAWN, Stage.DONE))]
 )
 def test_ready_begins_anew(old: Fence | None) -> None:
-    assert intent(issue(READY), None, old) == FRESH
+    assert intent_for(issue(READY), None, old) == FRESH
 
 
 def test_after_a_command_it_goes_on_where_it_stopped_and_without_anybody_s_label() -> None:
     green, begun = fence(READY, Phase.GREEN, attempt=2), fence(READY, "")
-    assert intent(issue(READY), None, green) == Intent(IMPLEMENTING, Phase.GREEN, body_sha256=TEXT)
-    assert intent(issue(READY), None, begun) == Intent(IMPLEMENTING, Phase.RED, body_sha256=TEXT)
+    assert intent_for(issue(READY), None, green) == Intent(IMPLEMENTING, Phase.GREEN, body_sha256=TEXT)
+    assert intent_for(issue(READY), None, begun) == Intent(IMPLEMENTING, Phase.RED, body_sha256=TEXT)
     assert cause(Intent(IMPLEMENTING, Phase.GREEN), issue(READY), None, green, Labels()) is None
 
 
 @pytest.mark.parametrize("phase", ["", *Phase, RED_BASE, UNCHECKED])
 def test_after_a_command_no_remark_is_worked_on_that_nobody_can_have_made(phase: str) -> None:
     begun = fence(READY, phase)
-    wish = intent(issue(READY), None, begun)
-    assert isinstance(wish, Intent)
-    action = decide(Snapshot(replace(begun, stage=wish.stage, phase=wish.phase), issue(READY)), now=AT)
+    intent = intent_for(issue(READY), None, begun)
+    assert isinstance(intent, Intent)
+    action = decide(Snapshot(replace(begun, stage=intent.stage, phase=intent.phase), issue(READY)), now=AT)
     built = phase not in {"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED}
     assert (action is Action.READ_CI) is built
     assert action not in {Action.ADDRESS_REVIEW, Action.FIX_CI}
@@ -81,19 +80,19 @@ def test_after_a_command_no_remark_is_worked_on_that_nobody_can_have_made(phase:
 
 @pytest.mark.parametrize("phase", ["", *Phase, RED_BASE, UNCHECKED])
 def test_after_a_command_ci_is_read_anew_unless_a_remark_was_being_answered(phase: str) -> None:
-    wish = intent(issue(REVIEWING), pull(CHANGES), fence(READY, phase, round=1, pr=57))
-    assert isinstance(wish, Intent)
+    intent = intent_for(issue(REVIEWING), pull(CHANGES), fence(READY, phase, round=1, pr=57))
+    assert isinstance(intent, Intent)
     remarks: dict[str, Phase] = dict.fromkeys((Phase.FEEDBACK, Phase.ROUNDS), Phase.FEEDBACK)
     remarks |= {Phase.ANSWER: Phase.ANSWER, Phase.TEXT: Phase.TEXT}
-    assert (wish.stage, wish.phase) == (IMPLEMENTING, remarks.get(phase, Phase.CI))
-    assert (wish.round, wish.work_head) == (2, "b" * 40)
+    assert (intent.stage, intent.phase) == (IMPLEMENTING, remarks.get(phase, Phase.CI))
+    assert (intent.round, intent.work_head) == (2, "b" * 40)
 
 
 def test_what_was_changed_before_it_stopped_is_answered_and_not_paid_for_again() -> None:
     halted = fence(READY, Phase.ANSWER, round=1, pr=57)
-    wish = intent(issue(REVIEWING), pull(CHANGES), halted)
-    assert isinstance(wish, Intent)
-    begun = replace(halted, stage=wish.stage, phase=wish.phase)
+    intent = intent_for(issue(REVIEWING), pull(CHANGES), halted)
+    assert isinstance(intent, Intent)
+    begun = replace(halted, stage=intent.stage, phase=intent.phase)
     assert decide(Snapshot(begun, issue(REVIEWING), pull(CHANGES)), now=AT) is Action.ANSWER_REVIEW
 
 
@@ -101,25 +100,25 @@ def test_what_was_changed_before_it_stopped_is_answered_and_not_paid_for_again()
 @pytest.mark.parametrize("stage", [IMPLEMENTING, TESTING])
 def test_work_in_progress_goes_on_whatever_the_label_says(stage: Stage) -> None:
     for labels in ((READY,), (stage,), (), (READY, stage)):
-        assert intent(issue(*labels), None, fence(stage, Phase.GREEN)) == Intent(stage, Phase.GREEN)
+        assert intent_for(issue(*labels), None, fence(stage, Phase.GREEN)) == Intent(stage, Phase.GREEN)
     with_pull = fence(stage, Phase.CI, pr=57)
-    assert intent(issue(stage), pull(), with_pull) == Intent(stage, Phase.CI, pr=57)
+    assert intent_for(issue(stage), pull(), with_pull) == Intent(stage, Phase.CI, pr=57)
 
 
 @pytest.mark.parametrize("stage", [REVIEWING, FAILED, CI_FAILED])
 def test_labels_that_lag_behind_a_settled_fence_are_finished(stage: Stage) -> None:
-    assert intent(issue(TESTING), None, fence(stage)) == Intent(stage, "")
-    assert intent(issue(TESTING), pull(), fence(stage, pr=57)) == Intent(stage, "", pr=57)
-    assert intent(issue(REVIEWING), pull(TESTING), fence(stage, pr=57, round=1)) == Intent(stage, "", pr=57)
+    assert intent_for(issue(TESTING), None, fence(stage)) == Intent(stage, "")
+    assert intent_for(issue(TESTING), pull(), fence(stage, pr=57)) == Intent(stage, "", pr=57)
+    assert intent_for(issue(REVIEWING), pull(TESTING), fence(stage, pr=57, round=1)) == Intent(stage, "", pr=57)
 
 
 def test_a_working_label_without_any_fence_begins_as_ready_would() -> None:
-    assert intent(issue(IMPLEMENTING), None, None) == Intent(IMPLEMENTING, Phase.RED, attempt=0, body_sha256=TEXT)
+    assert intent_for(issue(IMPLEMENTING), None, None) == Intent(IMPLEMENTING, Phase.RED, attempt=0, body_sha256=TEXT)
 
 
 @pytest.mark.parametrize("stage", [REVIEWING, FAILED, CI_FAILED])
 def test_requested_changes_begin_the_next_round_from_the_head(stage: Stage) -> None:
-    got = intent(issue(REVIEWING), pull(CHANGES), fence(stage, round=1, pr=57))
+    got = intent_for(issue(REVIEWING), pull(CHANGES), fence(stage, round=1, pr=57))
     text = "" if stage is REVIEWING else TEXT  # from a halt, whoever leads on approves the text as it is
     head = None if stage is REVIEWING else "b" * 40  # and the branch as it is
     assert got == Intent(IMPLEMENTING, Phase.FEEDBACK, round=2, pr=57, work_head=head, body_sha256=text)
@@ -127,7 +126,7 @@ def test_requested_changes_begin_the_next_round_from_the_head(stage: Stage) -> N
 
 def test_whoever_leads_on_from_an_edit_has_the_new_text_worked_on() -> None:
     edited = replace(fence(FAILED, round=1, pr=57), body_sha256="b" * 64)
-    got = intent(issue(REVIEWING), pull(CHANGES), edited)
+    got = intent_for(issue(REVIEWING), pull(CHANGES), edited)
     assert got == Intent(IMPLEMENTING, Phase.TEXT, round=2, pr=57, work_head="b" * 40, body_sha256=TEXT)
 
 
@@ -148,34 +147,34 @@ def test_whoever_leads_on_from_an_edit_has_the_new_text_worked_on() -> None:
 def test_where_nothing_is_to_be_claimed_it_says_why(
     found: Issue, with_pull: PullRequest | None, old: Fence | None, sentence: str
 ) -> None:
-    assert intent(found, with_pull, old) == sentence
+    assert intent_for(found, with_pull, old) == sentence
 
 
 def test_after_the_last_round_a_person_is_asked_who_may_grant_one_more() -> None:
     last = fence(REVIEWING, round=3, pr=57)
-    assert intent(issue(REVIEWING), pull(CHANGES), last) == Intent(IMPLEMENTING, Phase.ROUNDS, pr=57)
-    granted = intent(issue(FAILED), pull(CHANGES), replace(last, stage=FAILED))
+    assert intent_for(issue(REVIEWING), pull(CHANGES), last) == Intent(IMPLEMENTING, Phase.ROUNDS, pr=57)
+    granted = intent_for(issue(FAILED), pull(CHANGES), replace(last, stage=FAILED))
     assert isinstance(granted, Intent)
     assert (granted.phase, granted.round) == (Phase.FEEDBACK, 4)
 
 
 def test_what_is_merged_where_github_closes_no_issue_is_finished() -> None:
     handed_over, merged = fence(REVIEWING, pr=57), pull(open=False, merged=True, base="next")
-    assert intent(issue(REVIEWING), merged, handed_over) == Intent(REVIEWING, "")
-    assert intent(issue(REVIEWING), replace(merged, base_branch="main"), handed_over) == "no stage of the worker"
-    assert intent(issue(REVIEWING), merged, fence(FAILED, pr=57)) == "no stage of the worker"
+    assert intent_for(issue(REVIEWING), merged, handed_over) == Intent(REVIEWING, "")
+    assert intent_for(issue(REVIEWING), replace(merged, base_branch="main"), handed_over) == "no stage of the worker"
+    assert intent_for(issue(REVIEWING), merged, fence(FAILED, pr=57)) == "no stage of the worker"
 
 
 @pytest.mark.fault(32)
 def test_what_a_person_closed_while_it_rested_is_taken_up_once_without_anybodys_label() -> None:
     handed_over, closed = fence(REVIEWING, pr=57), pull(open=False)
-    wish = intent(issue(REVIEWING), closed, handed_over)
-    assert isinstance(wish, Intent)
-    assert wish == Intent(REVIEWING, "")
-    assert cause(wish, issue(REVIEWING), closed, handed_over, Labels()) is None
-    assert intent(issue(REVIEWING), closed, replace(handed_over, stage=WITHDRAWN)) == "no stage of the worker"
-    assert intent(issue(REVIEWING), None, handed_over) == "no stage of the worker"
-    afresh = intent(issue(READY), closed, replace(handed_over, stage=WITHDRAWN))
+    intent = intent_for(issue(REVIEWING), closed, handed_over)
+    assert isinstance(intent, Intent)
+    assert intent == Intent(REVIEWING, "")
+    assert cause(intent, issue(REVIEWING), closed, handed_over, Labels()) is None
+    assert intent_for(issue(REVIEWING), closed, replace(handed_over, stage=WITHDRAWN)) == "no stage of the worker"
+    assert intent_for(issue(REVIEWING), None, handed_over) == "no stage of the worker"
+    afresh = intent_for(issue(READY), closed, replace(handed_over, stage=WITHDRAWN))
     assert isinstance(afresh, Intent)
     assert (afresh.stage, afresh.pr) == (IMPLEMENTING, 0)
 
@@ -185,11 +184,11 @@ def test_a_plan_that_was_edited_before_its_start_is_bound_to_no_text_once() -> N
     edited = planned.replace("Greet", "Rob")
     for body in (edited, planned.replace("mac=", "mac=0"), f"{planned}\nAnd rob them."):
         for label in (READY, IMPLEMENTING):
-            begun = intent(issue(label, body=body), None, None)
+            begun = intent_for(issue(label, body=body), None, None)
             assert isinstance(begun, Intent)
             assert begun.body_sha256 == UNAPPROVED
     for body, before in ((planned, None), (edited, fence(FAILED)), ("Greet people.", None)):
-        begun = intent(issue(READY, body=body), None, before)
+        begun = intent_for(issue(READY, body=body), None, before)
         assert isinstance(begun, Intent)
         assert begun.body_sha256 == body_sha256("Title", body)
 
@@ -222,9 +221,9 @@ PULL_CHANGES = Cause(57, frozenset({CHANGES}))
 def test_each_beginning_has_one_label_whose_author_must_be_trusted(
     found: Issue, with_pull: PullRequest | None, old: Fence | None, expected: Cause | None
 ) -> None:
-    wish = intent(found, with_pull, old)
-    assert isinstance(wish, Intent)
-    assert cause(wish, found, with_pull, old, NAMES) == expected
+    intent = intent_for(found, with_pull, old)
+    assert isinstance(intent, Intent)
+    assert cause(intent, found, with_pull, old, NAMES) == expected
 
 
 @pytest.mark.parametrize(

@@ -84,16 +84,16 @@ def workers(stage: Stage = Stage.REVIEWING, round: int = 3, text: str = TEXT) ->
     return Fence(key, 2, "n", "worker-1", stage, AT, round=round, pr=57, work_head=HEAD, body_sha256=text)
 
 
-async def refined(hub: Hub, wish: Intent, fence: Fence) -> Intent:
+async def refined(hub: Hub, intent: Intent, fence: Fence) -> Intent:
     siblings = OtherAccounts(cast(Any, hub), (), Keyring(1))
     requests = Requests(
         cast(Any, hub), cast(History, hub), siblings, TrustedWriters(hub, {BOT.id}), cast(Feedback, hub), Labels()
     )
-    return await requests.refined(wish, ISSUE, PULL, fence)
+    return await requests.refined(intent, ISSUE, PULL, fence)
 
 
 @pytest.mark.parametrize(
-    ("hub", "wish", "round", "comes_to"),
+    ("hub", "intent", "round", "comes_to"),
     [
         (Hub(BOT, reviewers()), ROUND, 3, replace(ROUND, phase=Phase.CI, round=3)),
         (Hub(BOT, reviewers()), ROUND, 0, replace(ROUND, phase=Phase.CI, round=1)),
@@ -124,9 +124,9 @@ async def refined(hub: Hub, wish: Intent, fence: Fence) -> Intent:
     ],
 )
 async def test_a_late_red_check_is_no_round_of_changes_unless_somebody_asks_for_one(
-    hub: Hub, wish: Intent, round: int, comes_to: Intent
+    hub: Hub, intent: Intent, round: int, comes_to: Intent
 ) -> None:
-    assert await refined(hub, wish, workers(round=round)) == comes_to
+    assert await refined(hub, intent, workers(round=round)) == comes_to
 
 
 RESTING = reviewers(Stage.IN_REVIEW, "")

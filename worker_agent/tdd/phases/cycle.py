@@ -29,7 +29,7 @@ class Cycle:
         self,
         session: CodingSession,
         status: StatusComments,
-        cleaning: QualityFix | None = None,
+        quality_fix: QualityFix | None = None,
         *,
         test_retries: int = RETRIES,
         regression_retries: int = RETRIES,
@@ -38,7 +38,7 @@ class Cycle:
         self._activation = ActivationPhase(session, status, verification)
         self._plain = PlainPhase(session, status, verification)
         self._red = RedPhase(session, status, verification, test_retries)
-        self._green = GreenPhase(session, status, verification, cleaning or QualityFix(session), regression_retries)
+        self._green = GreenPhase(session, status, verification, quality_fix or QualityFix(session), regression_retries)
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
         """Do the red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""

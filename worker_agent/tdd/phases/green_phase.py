@@ -64,13 +64,13 @@ class GreenPhase:
         session: CodingSession,
         status: StatusComments,
         verification: TreeVerification,
-        cleaning: QualityFix,
+        quality_fix: QualityFix,
         retries: int,
     ) -> None:
         self._session = session
         self._status = status
         self._verification = verification
-        self._cleaning = cleaning
+        self._quality_fix = quality_fix
         self._retries = retries
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> None:
@@ -160,7 +160,7 @@ class GreenPhase:
             green = await self._verification.green(work, baseline, red, tree)
             return green.verdict.details if not green.verdict.ok else ()
 
-        clean = await self._cleaning.cleaned(work, held.fence.work_head, implementation.tree, wrong)
+        clean = await self._quality_fix.cleaned(work, held.fence.work_head, implementation.tree, wrong)
         if not green.verdict.ok:  # of a try to clean up that was not taken
             green = await self._verification.green(work, baseline, red, clean.tree)
         note = green_note(work, (baseline, red.run, green.run), green.verdict, attempt)

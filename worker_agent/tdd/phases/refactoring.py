@@ -49,12 +49,12 @@ class Refactoring:
         self,
         session: CodingSession,
         status: StatusComments,
-        cleaning: QualityFix,
+        quality_fix: QualityFix,
         retries: int = RETRIES,
     ) -> None:
         self._session = session
         self._status = status
-        self._cleaning = cleaning
+        self._quality_fix = quality_fix
         self._retries = retries
 
     async def refactor(self, held: Held, issue: Issue) -> None:
@@ -128,7 +128,7 @@ class Refactoring:
             return tuple(wrong)
         after = await self._session.test(work, tree)
         broken = judge_kept(before, after).details
-        return broken or await self._cleaning.problems(work, start, tree)
+        return broken or await self._quality_fix.problems(work, start, tree)
 
     async def _record(self, held: Held, work: WorkContext, green: Note, tree: str) -> None:
         run = await self._session.test(work, tree)
@@ -145,7 +145,7 @@ class Refactoring:
             attempts=green.attempts,
             cost_usd=cost.usd,
             cost_source=cost.source,
-            quality=await self._cleaning.results(work, tree),
+            quality=await self._quality_fix.results(work, tree),
             summary=change_summary.of_coder(self._session.closing_text(held, tree)),
         )
         to = _to_approval() if asks else next_phase.to_ci()
