@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.ci.round import BASE_MOVED, SENT_BACK
+from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import PullRequest

@@ -25,8 +25,8 @@ from reviewer_agent.review.review_input import ReviewSubject
 from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests, text_key
 from reviewer_agent.review_request import ReviewRequest
 from reviewer_agent.snapshot import Merge, Snapshot
+from shared.ci.ci_round import UNCHECKED_RED
 from shared.ci.presence import Presence
-from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import CiVerdict, fold, missing
 from shared.errors import Gone
 from shared.git.names import notes_ref

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.ci import round
-from shared.ci.round import UNCHECKED_RED, CiObservation
+from shared.ci import ci_round
+from shared.ci.ci_round import UNCHECKED_RED, CiObservation
 from shared.ci.triage import Cause
 from shared.ci.verdict import CiVerdict
 from shared.lock.record import Fence
@@ -222,27 +222,29 @@ def _testing_action(s: Snapshot, now: datetime) -> Action:
     if s.out_of_step:
         return Action.SYNC
     return _NEXT[
-        round.decide(_round(s, now), round.CiLimits(s.bounds.ci_fixes, s.bounds.ci_seconds, s.bounds.none_is_green))
+        ci_round.decide(
+            _ci_round(s, now), ci_round.CiLimits(s.bounds.ci_fixes, s.bounds.ci_seconds, s.bounds.none_is_green)
+        )
     ]
 
 
 _NEXT = {
-    round.Next.PASS: Action.HAND_OVER,
-    round.Next.WAIT: Action.WAIT_FOR_CI,
-    round.Next.RERUN: Action.RERUN_CI,
-    round.Next.REPAIR: Action.REPAIR,
-    round.Next.HOLD: Action.WAIT_FOR_BASE,
-    round.Next.PASS_UNCHECKED: Action.HAND_OVER_UNCHECKED,
-    round.Next.GIVE_UP: Action.GIVE_UP_ON_CI,
+    ci_round.CiAction.PASS: Action.HAND_OVER,
+    ci_round.CiAction.WAIT: Action.WAIT_FOR_CI,
+    ci_round.CiAction.RERUN: Action.RERUN_CI,
+    ci_round.CiAction.REPAIR: Action.REPAIR,
+    ci_round.CiAction.HOLD: Action.WAIT_FOR_BASE,
+    ci_round.CiAction.PASS_UNCHECKED: Action.HAND_OVER_UNCHECKED,
+    ci_round.CiAction.GIVE_UP: Action.GIVE_UP_ON_CI,
 }
 
 
-def _round(s: Snapshot, now: datetime) -> round.Round:
-    """Return the state of CI as the round reads it; checks that were red because of the base are rerun first."""
+def _ci_round(s: Snapshot, now: datetime) -> ci_round.CiRound:
+    """Return the state of CI as the round of CI reads it; checks that were red because of the base are rerun first."""
     cause = s.ci.diagnosis.cause if s.ci.diagnosis is not None else Cause.TESTS
     if s.fence.phase == RED_BASE and s.ci.rerunnable and cause is not Cause.BASE:
         cause = Cause.FLAKY
-    return round.Round(
+    return ci_round.CiRound(
         s.checks,
         (now - s.fence.at).total_seconds(),
         cause=cause,

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import structlog
 
-from shared.ci.round import NO_READING, UNCHECKED_RED, CiObservation
+from shared.ci.ci_round import NO_READING, UNCHECKED_RED, CiObservation
 from shared.ci.verdict import CiVerdict
 from shared.errors import Blocked, Misconfigured, Unexplained
 from shared.github.label_board import WantedLabels

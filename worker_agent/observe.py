@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.ci.round import CiObservation
+from shared.ci.ci_round import CiObservation
 from shared.ci.verdict import CiVerdict
 from shared.github.listing import brief
 from shared.lock.hold import Held

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from console.history.fences import Chain
-from shared.ci.round import BASE_MOVED, SENT_BACK
+from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lab.messages.samples import BASE, FAILED, HEAD, ISSUE, LATER, NAMES, OPENED, PULL, ROUND, WORK
 from lab.messages.text import Message
-from shared.ci.round import CiObservation
+from shared.ci.ci_round import CiObservation
 from shared.errors import Misconfigured
 from shared.git.notes import ProofNote, RemarkAnswer
 from shared.models import Check, CheckOutcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shared.ci.round import CiObservation
+from shared.ci.ci_round import CiObservation
 from shared.ci.triage import Cause
 from shared.ci.verdict import failed, missing, unfinished
 from shared.github.status import Status

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from shared.ci.ci_round import CiObservation, Rerun
 from shared.ci.logs import failures
 from shared.ci.presence import Presence
-from shared.ci.round import CiObservation, Rerun
 from shared.ci.triage import Cause, Failure, triage
 from shared.ci.verdict import CiVerdict, failed, fold
 from shared.git.ports import Mirror

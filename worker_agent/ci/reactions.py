@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import structlog
 
-from shared.ci.round import Rerun
+from shared.ci.ci_round import Rerun
 from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.github.ports import Checks, StatusComments
 from shared.lock.fence import advance

@@ -5,7 +5,7 @@ A later round of the same commit, caused by its checks after the hand-over, gets
 
 from __future__ import annotations
 
-from shared.ci.round import Rerun
+from shared.ci.ci_round import Rerun
 from shared.lock.record import Fence
 from worker_agent.decide import RED_BASE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from shared.ci.round import BASE_MOVED, SENT_BACK
+from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.github.errors import NotShown
 from shared.github.fresh import PAUSES_SECONDS
 from shared.github.ports import Issues

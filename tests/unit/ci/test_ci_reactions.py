@@ -9,7 +9,7 @@ from ci_reader_scene import AT, BOT, HEAD, JOB, Ci
 from fakes.lock_port import FakeAgent, run
 from fakes.lock_server import Server
 
-from shared.ci.round import CiObservation
+from shared.ci.ci_round import CiObservation
 from shared.ci.triage import Failure, triage
 from shared.errors import Blocked
 from shared.github.status import Status

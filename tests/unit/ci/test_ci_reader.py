@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from ci_reader_scene import AT, BOT, HEAD, JOB, TIP, Ci
 
-from shared.ci.round import CiObservation, Rerun
+from shared.ci.ci_round import CiObservation, Rerun
 from shared.ci.triage import Cause
 from shared.ci.verdict import CiVerdict
 from shared.lock.claim import Intent

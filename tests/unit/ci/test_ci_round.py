@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.ci.round import NO_CI_SECONDS, CiLimits, CiObservation, Next, Rerun, Round, decide
+from shared.ci.ci_round import NO_CI_SECONDS, CiAction, CiLimits, CiObservation, CiRound, Rerun, decide
 from shared.ci.triage import Cause
 from shared.ci.verdict import CiVerdict, is_green
 from shared.models import Check, CheckOutcome
@@ -18,35 +18,45 @@ LAX = CiLimits(none_is_green=True)
 @pytest.mark.parametrize(
     ("round", "early", "late"),
     [
-        ({"verdict": GREEN}, Next.PASS, Next.PASS),
-        ({"verdict": NONE}, Next.WAIT, Next.PASS_UNCHECKED),
-        ({"verdict": RUNNING}, Next.WAIT, Next.PASS_UNCHECKED),
-        ({"verdict": UNKNOWN}, Next.WAIT, Next.PASS_UNCHECKED),
-        ({"verdict": RED, "cause": Cause.TESTS}, Next.REPAIR, Next.REPAIR),
-        ({"verdict": RED, "cause": Cause.QUALITY, "fixes": 1}, Next.REPAIR, Next.REPAIR),
-        ({"verdict": RED, "cause": Cause.QUALITY, "fixes": 2}, Next.GIVE_UP, Next.GIVE_UP),
-        ({"verdict": RED, "cause": Cause.TESTS, "fixes": 2, "rerunnable": True}, Next.GIVE_UP, Next.GIVE_UP),
-        ({"verdict": RED, "cause": Cause.FLAKY, "rerunnable": True}, Next.RERUN, Next.RERUN),
-        ({"verdict": RED, "cause": Cause.INFRASTRUCTURE, "rerunnable": True, "fixes": 2}, Next.RERUN, Next.RERUN),
-        ({"verdict": RED, "cause": Cause.FLAKY, "rerunnable": True, "running": True}, Next.WAIT, Next.PASS_UNCHECKED),
-        ({"verdict": RED, "cause": Cause.INFRASTRUCTURE}, Next.WAIT, Next.PASS_UNCHECKED),
-        ({"verdict": RED, "cause": Cause.BASE, "rerunnable": True}, Next.HOLD, Next.HOLD),
+        ({"verdict": GREEN}, CiAction.PASS, CiAction.PASS),
+        ({"verdict": NONE}, CiAction.WAIT, CiAction.PASS_UNCHECKED),
+        ({"verdict": RUNNING}, CiAction.WAIT, CiAction.PASS_UNCHECKED),
+        ({"verdict": UNKNOWN}, CiAction.WAIT, CiAction.PASS_UNCHECKED),
+        ({"verdict": RED, "cause": Cause.TESTS}, CiAction.REPAIR, CiAction.REPAIR),
+        ({"verdict": RED, "cause": Cause.QUALITY, "fixes": 1}, CiAction.REPAIR, CiAction.REPAIR),
+        ({"verdict": RED, "cause": Cause.QUALITY, "fixes": 2}, CiAction.GIVE_UP, CiAction.GIVE_UP),
+        ({"verdict": RED, "cause": Cause.TESTS, "fixes": 2, "rerunnable": True}, CiAction.GIVE_UP, CiAction.GIVE_UP),
+        ({"verdict": RED, "cause": Cause.FLAKY, "rerunnable": True}, CiAction.RERUN, CiAction.RERUN),
+        (
+            {"verdict": RED, "cause": Cause.INFRASTRUCTURE, "rerunnable": True, "fixes": 2},
+            CiAction.RERUN,
+            CiAction.RERUN,
+        ),
+        (
+            {"verdict": RED, "cause": Cause.FLAKY, "rerunnable": True, "running": True},
+            CiAction.WAIT,
+            CiAction.PASS_UNCHECKED,
+        ),
+        ({"verdict": RED, "cause": Cause.INFRASTRUCTURE}, CiAction.WAIT, CiAction.PASS_UNCHECKED),
+        ({"verdict": RED, "cause": Cause.BASE, "rerunnable": True}, CiAction.HOLD, CiAction.HOLD),
     ],
 )
-def test_what_follows_from_ci(round: dict[str, object], early: Next, late: Next) -> None:
-    assert decide(Round(seconds=600, **round), LIMITS) is early  # type: ignore[arg-type]
-    assert decide(Round(seconds=601, **round), LIMITS) is late  # type: ignore[arg-type]
+def test_what_follows_from_ci(round: dict[str, object], early: CiAction, late: CiAction) -> None:
+    assert decide(CiRound(seconds=600, **round), LIMITS) is early  # type: ignore[arg-type]
+    assert decide(CiRound(seconds=601, **round), LIMITS) is late  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("seconds", "follows"), [(0, Next.WAIT), (59, Next.WAIT), (60, Next.PASS), (601, Next.PASS)])
-def test_no_checks_at_all_may_be_late_ones_for_a_minute(seconds: float, follows: Next) -> None:
-    assert decide(Round(NONE, seconds), LAX) is follows
+@pytest.mark.parametrize(
+    ("seconds", "follows"), [(0, CiAction.WAIT), (59, CiAction.WAIT), (60, CiAction.PASS), (601, CiAction.PASS)]
+)
+def test_no_checks_at_all_may_be_late_ones_for_a_minute(seconds: float, follows: CiAction) -> None:
+    assert decide(CiRound(NONE, seconds), LAX) is follows
 
 
 def test_where_none_is_green_nothing_else_becomes_green() -> None:
     assert [verdict for verdict in CiVerdict if is_green(verdict, none_is_green=True)] == [NONE, GREEN]
     assert [verdict for verdict in CiVerdict if is_green(verdict, none_is_green=False)] == [GREEN]
-    assert decide(Round(RUNNING, 601), LAX) is Next.PASS_UNCHECKED
+    assert decide(CiRound(RUNNING, 601), LAX) is CiAction.PASS_UNCHECKED
 
 
 OLD = Check("test", CheckOutcome.FAILED, job_id=7, run_id=1)
@@ -95,13 +105,13 @@ def test_other_phases_are_no_rerun(phase: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "limits", "expected"),
     [
-        (NO_CI_SECONDS - 1, CiLimits(), Next.WAIT),
-        (NO_CI_SECONDS, CiLimits(), Next.PASS_UNCHECKED),
-        (1.0, CiLimits(seconds=1.0), Next.PASS_UNCHECKED),
-        (NO_CI_SECONDS, LAX, Next.PASS),
-        (NO_CI_SECONDS - 1, LAX, Next.WAIT),
+        (NO_CI_SECONDS - 1, CiLimits(), CiAction.WAIT),
+        (NO_CI_SECONDS, CiLimits(), CiAction.PASS_UNCHECKED),
+        (1.0, CiLimits(seconds=1.0), CiAction.PASS_UNCHECKED),
+        (NO_CI_SECONDS, LAX, CiAction.PASS),
+        (NO_CI_SECONDS - 1, LAX, CiAction.WAIT),
     ],
 )
-def test_a_repository_without_ci_is_not_waited_for(seconds: float, limits: CiLimits, expected: Next) -> None:
-    assert decide(Round(NONE, seconds, no_ci=True), limits) is expected
-    assert decide(Round(GREEN, seconds, no_ci=True), limits) is Next.PASS
+def test_a_repository_without_ci_is_not_waited_for(seconds: float, limits: CiLimits, expected: CiAction) -> None:
+    assert decide(CiRound(NONE, seconds, no_ci=True), limits) is expected
+    assert decide(CiRound(GREEN, seconds, no_ci=True), limits) is CiAction.PASS

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.ci.round import CiObservation
+from shared.ci.ci_round import CiObservation
 from shared.ci.triage import Failure, triage
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait

@@ -23,7 +23,7 @@ from report_scene import (
 
 from console.report.item import Touch, WorkState
 from console.report.rework import Landed, Reason, read, rework
-from shared.ci.round import SENT_BACK
+from shared.ci.ci_round import SENT_BACK
 from shared.workflow import Stage, Track
 
 

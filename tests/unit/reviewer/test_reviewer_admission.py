@@ -10,7 +10,7 @@ from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 
 from reviewer_agent.candidates import STAGES, find_intent, ordered_to_stop, projection, reopening
-from shared.ci.round import SENT_BACK
+from shared.ci.ci_round import SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.workflow import Role, Stage, Track, owner

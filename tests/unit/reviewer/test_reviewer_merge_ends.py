@@ -11,7 +11,7 @@ from fakes.reviewer_forge import auto, reviewer, tick
 from fakes.reviewer_world import HEAD, ISSUE, OPENED, PULL, World, answer
 from reviewer_merge_scene import MERGE, TIDIED
 
-from shared.ci.round import BASE_MOVED
+from shared.ci.ci_round import BASE_MOVED
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.errors import HeadMoved, Refused
 from shared.lock.codec import ItemKey

@@ -12,7 +12,7 @@ from fakes.reviewer_world import BASE, HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFI
 
 from reviewer_agent.merge.blockers import RED_BASE
 from reviewer_agent.snapshot import CI_RED, Merge
-from shared.ci.round import SENT_BACK, UNCHECKED_RED
+from shared.ci.ci_round import SENT_BACK, UNCHECKED_RED
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import CheckOutcome

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from shared.ci.round import SENT_BACK
+from shared.ci.ci_round import SENT_BACK
 from shared.github.errors import NotShown
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey

@@ -21,7 +21,7 @@ NO_CI_SECONDS = 10.0
 """Seconds to wait for the first check of a repository without any CI."""
 
 
-class Next(StrEnum):
+class CiAction(StrEnum):
     """The next action that follows from the CI result of a commit."""
 
     PASS = "pass on"
@@ -80,7 +80,7 @@ NO_READING = CiObservation()
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class CiRound:
     """The facts about one commit: `cause` if the commit is red, `rerunnable` if its failed jobs can be run again now,
     `running` while any check runs, `fixes` the repairs so far, `seconds` since CI was last asked for something,
     `no_ci` if the repository has no CI at all.
@@ -95,35 +95,35 @@ class Round:
     no_ci: bool = False
 
 
-def decide(round: Round, limits: CiLimits) -> Next:
+def decide(ci_round: CiRound, limits: CiLimits) -> CiAction:
     """Return what to do now. Only a repair spends an attempt; only a green commit is passed on without a warning."""
-    overdue = round.seconds > limits.seconds
-    patience = Next.PASS_UNCHECKED if overdue else Next.WAIT
-    match round.verdict:
+    overdue = ci_round.seconds > limits.seconds
+    patience = CiAction.PASS_UNCHECKED if overdue else CiAction.WAIT
+    match ci_round.verdict:
         case CiVerdict.RED:
-            return _decide_red(round, limits, patience)
-        case CiVerdict.NONE if round.seconds < _settling(round, limits):
-            return Next.WAIT
-        case CiVerdict.NONE if round.no_ci and not limits.none_is_green:
-            return Next.PASS_UNCHECKED
+            return _decide_red(ci_round, limits, patience)
+        case CiVerdict.NONE if ci_round.seconds < _settling(ci_round, limits):
+            return CiAction.WAIT
+        case CiVerdict.NONE if ci_round.no_ci and not limits.none_is_green:
+            return CiAction.PASS_UNCHECKED
         case verdict:
-            return Next.PASS if is_green(verdict, none_is_green=limits.none_is_green) else patience
+            return CiAction.PASS if is_green(verdict, none_is_green=limits.none_is_green) else patience
 
 
-def _settling(round: Round, limits: CiLimits) -> float:
+def _settling(ci_round: CiRound, limits: CiLimits) -> float:
     """Return the seconds during which missing checks may only be late."""
-    if round.no_ci:
+    if ci_round.no_ci:
         return min(NO_CI_SECONDS, limits.seconds)
     return min(SETTLING_SECONDS, limits.seconds) if limits.none_is_green else 0.0
 
 
-def _decide_red(round: Round, limits: CiLimits, patience: Next) -> Next:
-    if round.cause in OURS:
-        return Next.REPAIR if round.fixes < limits.fixes else Next.GIVE_UP
-    if round.cause is Cause.BASE:
-        return Next.HOLD
+def _decide_red(ci_round: CiRound, limits: CiLimits, patience: CiAction) -> CiAction:
+    if ci_round.cause in OURS:
+        return CiAction.REPAIR if ci_round.fixes < limits.fixes else CiAction.GIVE_UP
+    if ci_round.cause is Cause.BASE:
+        return CiAction.HOLD
     # GitHub runs failed jobs again only when the others have ended.
-    return Next.RERUN if round.rerunnable and not round.running else patience
+    return CiAction.RERUN if ci_round.rerunnable and not ci_round.running else patience
 
 
 _RERUN = "rerun"
