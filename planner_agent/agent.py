@@ -11,9 +11,9 @@ from typing import assert_never
 import structlog
 
 from planner_agent import plan_comment
-from planner_agent.actions import CONFIGURATION, Actions, Closing
 from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide
 from planner_agent.drafting import Drafting
+from planner_agent.effects import CONFIGURATION, Closing, Effects
 from planner_agent.eligibility import Eligibility
 from planner_agent.observe import Listener, Observer, PostedPlan, posted
 from planner_agent.plan import Plan
@@ -88,7 +88,7 @@ class Planner:
         self._eligibility = Eligibility(forge, self._listener, specifications, policy)
         self._observer = Observer(forge, self._listener, specifications, policy)
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
-        self._handover = Actions(forge, specifications, policy)
+        self._effects = Effects(forge, specifications, policy)
         self._read_cache: ReadCache[Issue] = ReadCache(port.boot)
         self._seen_open: dict[int, list[int]] = {}
 
@@ -180,7 +180,7 @@ class Planner:
         snapshot = await self._observer.look(held, self._just_read(held))
         order = self._order(await self._restore_label(snapshot.issue, held), held)
         if not order:
-            snapshot = await self._handover.show(held, snapshot)
+            snapshot = await self._effects.show(held, snapshot)
             order = self._order(snapshot.issue, held)  # the reply to a label is newer than any reading
         if order:
             await self.stop(held, order)
@@ -206,15 +206,15 @@ class Planner:
                 await self._draft(held, snapshot)
             case Action.ASK | Action.SUBMIT:
                 event = Event.QUESTIONS_ASKED if action is Action.ASK else Event.PLAN_POSTED
-                await self._handover.submit(held, snapshot, event)
+                await self._effects.submit(held, snapshot, event)
             case Action.APPROVE_AS_CONFIGURED | Action.APPROVE:
-                await self._handover.approve(held, CONFIGURATION if snapshot.order is None else str(snapshot.order))
+                await self._effects.approve(held, CONFIGURATION if snapshot.order is None else str(snapshot.order))
             case Action.REDRAFT:
-                await self._handover.send_back(held, snapshot)
+                await self._effects.send_back(held, snapshot)
             case Action.CREATE:
-                return await self._handover.create(held, snapshot)
+                return await self._effects.create(held, snapshot)
             case Action.CLOSE:
-                return await self._handover.finish(held, snapshot)
+                return await self._effects.finish(held, snapshot)
             case Action.WAIT | Action.HAND_OVER | Action.SHOW_HALT:
                 return self._end(action, held)
             case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_PLAN:
@@ -226,7 +226,7 @@ class Planner:
     async def _draft(self, held: Held, snapshot: Snapshot) -> None:
         look(held, plan_comment.creation_name(held.fence.attempt, snapshot.story))  # before anything is paid for
         plan = await self._plan(held, snapshot)
-        held.memory.keep(PostedPlan(await self._handover.post(held, snapshot, plan)))
+        held.memory.keep(PostedPlan(await self._effects.post(held, snapshot, plan)))
         held.memory.take(_Unposted)
 
     async def _plan(self, held: Held, snapshot: Snapshot) -> Plan:
@@ -252,16 +252,16 @@ class Planner:
         """Stop by a person's order, which was noticed between or during steps."""
         snapshot = await self._observer.look(held)
         if Flag.PAUSED in self._policy.names.read(snapshot.issue.labels).flags:
-            await self._handover.pause(held)
+            await self._effects.pause(held)
         else:
-            await self._handover.withdraw(held, reason)
+            await self._effects.withdraw(held, reason)
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Post in the thread until when it waits, and why."""
-        await self._handover.wait_for(held, sentence)
+        await self._effects.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the story to a person, with the flags that fit the error."""
         flagged = error.flags if isinstance(error, RunEnded) else (Flag.MANUAL_INTERVENTION,)
         raw = error.raw if isinstance(error, AnswerUnusable) else ""
-        await self._handover.give_up(held, error, flagged, raw)
+        await self._effects.give_up(held, error, flagged, raw)

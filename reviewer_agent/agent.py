@@ -10,9 +10,9 @@ from typing import assert_never
 
 import structlog
 
-from reviewer_agent.actions import Actions
 from reviewer_agent.candidates import before, projection
 from reviewer_agent.decide import Action, decide
+from reviewer_agent.effects import Effects
 from reviewer_agent.eligibility import Eligibility
 from reviewer_agent.errors import given_up
 from reviewer_agent.issue_labels import IssueLabels
@@ -68,12 +68,12 @@ class Reviewer:
         self._pending_reviews = pending_reviews
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
-        self._handover = Actions(forge, policy)
+        self._effects = Effects(forge, policy)
         demand = ReviewRequest(forge, port, claimant.accounts, policy.names, claimant.other_accounts)
         reader = Reader(claimant.keys, claimant.accounts)
         self._observer = Observer(forge, demand, pending_reviews.library.source, reader, policy)
         self._recollection = PreviousFindings(forge.reviews, reader, self._observer.requests)
-        self._merging = Merging(forge, self._observer, self._handover, policy)
+        self._merging = Merging(forge, self._observer, self._effects, policy)
         self._issue_labels = IssueLabels(forge.replies, policy.names, policy.exclude)
         self._eligibility = Eligibility(claimant, demand, self._observer, policy)
         self._read_cache: ReadCache[PullRequest] = ReadCache(port.boot)
@@ -165,7 +165,7 @@ class Reviewer:
             asked = snapshot.review_asked and not snapshot.head_moved  # by a label that is not ours to take off
             merges = decide(snapshot, now=held.server_now()) is Action.MERGE  # and with that the label goes
             stays = order or asked or (merges and not in_doubt(held))
-            shown = snapshot.pull_request if stays else await self._handover.show(held, snapshot.pull_request)
+            shown = snapshot.pull_request if stays else await self._effects.show(held, snapshot.pull_request)
             order = order or self._order(shown, held)
             if order:
                 await self.stop(held, order)
@@ -196,7 +196,7 @@ class Reviewer:
                 await self._go_on(action, held, snapshot)
                 return None
             case Action.LET_GO:
-                return await self._handover.let_go(held, snapshot.pull_request)
+                return await self._effects.let_go(held, snapshot.pull_request)
             case Action.REQUEST_CHANGES | Action.YIELD | Action.SEND_BACK | Action.SEND_TO_BASE | Action.PUT_OFF:
                 return await self._hand_on(action, held, snapshot)
             case Action.MERGE:
@@ -221,47 +221,47 @@ class Reviewer:
         if step is not None and held.fence.stage is Stage.APPROVED:
             now = await self._forge.pulls.pull_request(snapshot.pull_request.number)
             if now.open and now.labels == snapshot.pull_request.labels:
-                await self._handover.show(held, now)
+                await self._effects.show(held, now)
         return step
 
     async def _go_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:
         """Make the moves after which the next look decides."""
         if action is Action.REOPEN:
             await self._pending_reviews.library.bring(snapshot.pull_request)
-            await self._handover.reopen(held, snapshot.pull_request)
+            await self._effects.reopen(held, snapshot.pull_request)
         elif action is Action.READ_ANEW:
-            await self._handover.read_anew(held, snapshot)
+            await self._effects.read_anew(held, snapshot)
         elif action is Action.BEGIN:
-            await self._handover.begin(held)
+            await self._effects.begin(held)
         else:
-            await self._handover.accept(held)
+            await self._effects.accept(held)
 
     async def _end(self, action: Action, held: Held, pull_request: PullRequest) -> Ended:
         if action is Action.FINISH:
             return await self._merging.finish(held, pull_request)
         if action is Action.WITHDRAW:
-            return await self._handover.withdraw(held, "the pull request was closed", pull_request)
+            return await self._effects.withdraw(held, "the pull request was closed", pull_request)
         if action is Action.HAND_BACK:
-            return await self._handover.hand_back(held, pull_request)
+            return await self._effects.hand_back(held, pull_request)
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
     async def _hand_on(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         """Hand it to whoever has to do something before it continues here."""
         pull_request = snapshot.pull_request
         if action is Action.SEND_TO_BASE:
-            return await self._handover.send_to_base(held, snapshot)
+            return await self._effects.send_to_base(held, snapshot)
         if action is Action.SEND_BACK:
-            return await self._handover.send_back(held, pull_request)
+            return await self._effects.send_back(held, pull_request)
         if action is Action.PUT_OFF:
-            return await self._handover.hold_off(held, Blocker.CHECKS_RED)
+            return await self._effects.hold_off(held, Blocker.CHECKS_RED)
         if action is Action.YIELD:
-            return await self._handover.pass_on(held, snapshot)
-        return await self._handover.request_changes(held, pull_request)
+            return await self._effects.pass_on(held, snapshot)
+        return await self._effects.request_changes(held, pull_request)
 
     async def _wait(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         if action is Action.COOL and snapshot.cool_at is not None:
-            return await self._handover.cool(held, snapshot.cool_at)
-        return await (self._handover.wait if action is Action.WAIT else self._handover.leave)(held, snapshot)
+            return await self._effects.cool(held, snapshot.cool_at)
+        return await (self._effects.wait if action is Action.WAIT else self._effects.leave)(held, snapshot)
 
     async def _review(self, held: Held, snapshot: Snapshot) -> Step:
         """Review with at most two paid calls for one commit; the verdict is dropped if the head has moved meanwhile."""
@@ -271,7 +271,7 @@ class Reviewer:
         one_look.renew()  # what was read before a paid call is old
         if draft is None:
             why = await self._observer.held_up(snapshot.pull_request)
-            return await self._handover.hold_off(held, why) if why else None
+            return await self._effects.hold_off(held, why) if why else None
         held.check()
         now = await self._forge.pulls.pull_request(snapshot.pull_request.number)
         if (now.head_sha, now.base_branch, now.open) != (draft.sha, draft.onto, True):
@@ -279,9 +279,9 @@ class Reviewer:
         self._read_cache.keep(now.number, now)
         if held.fence.phase:  # what comes now is the review that a person had asked for once more
             await advance(held, FenceChange(phase=""))
-        verdict = await self._handover.submit(held, draft)
-        await self._handover.resolve(held, self._pending_reviews.settled(held))
-        await self._handover.hide_outdated(held, verdict)
+        verdict = await self._effects.submit(held, draft)
+        await self._effects.resolve(held, self._pending_reviews.settled(held))
+        await self._effects.hide_outdated(held, verdict)
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
         snapshot = replace(snapshot, fence=held.fence, verdict=verdict)
         return await self._act(decide(snapshot, now=held.server_now()), held, snapshot)
@@ -294,9 +294,9 @@ class Reviewer:
         if decide(snapshot, now=held.server_now()) is Action.FINISH:
             await self._merging.finish(held, snapshot.pull_request)
         elif Flag.PAUSED in snapshot.flags:
-            await self._handover.pause(held)
+            await self._effects.pause(held)
         else:
-            await self._handover.withdraw(held, reason, snapshot.pull_request)
+            await self._effects.withdraw(held, reason, snapshot.pull_request)
 
     async def _check_end(self, seen: PullRequest) -> None:
         """Raise `NotShown` if the pull request shows open and its thread closed: one of the answers is outdated."""
@@ -305,9 +305,9 @@ class Reviewer:
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Post in the thread until when it waits, and why."""
-        await self._handover.wait_for(held, sentence)
+        await self._effects.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the pull request to a person, with the flags and the stage that fit the error."""
         flags = error.flags if isinstance(error, RunEnded) else (Flag.MANUAL_INTERVENTION,)
-        await self._handover.give_up(held, error, flags)
+        await self._effects.give_up(held, error, flags)

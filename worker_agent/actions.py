@@ -19,9 +19,9 @@ from worker_agent.ci import ci_comments
 from worker_agent.ci.reactions import CiReactions
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Action, Snapshot
+from worker_agent.effects import Effects
 from worker_agent.errors import BranchExists, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.feedback.rounds import Rounds
-from worker_agent.handover import Handover
 from worker_agent.observe import Observer
 from worker_agent.open_pull_request import Opening
 from worker_agent.policy import Policy
@@ -43,18 +43,18 @@ class Actions:
         self,
         forge: Forge,
         session: CodingSession,
-        handover: Handover,
+        effects: Effects,
         observer: Observer,
         rounds: Rounds,
         policy: Policy,
     ) -> None:
         self._forge = forge
         self._session = session
-        self._handover = handover
+        self._effects = effects
         self._observer = observer
         self._rounds = rounds
         self._policy = policy
-        self._opening = Opening(forge, handover, session.phase_commits.mirror, policy)
+        self._opening = Opening(forge, effects, session.phase_commits.mirror, policy)
         self._previous_branch = PreviousBranch(session.phase_commits, forge, policy.base)
         self._body_updates = BodyUpdates(forge.pulls, session)
         self._branch_update = BranchUpdate(session, forge, policy)
@@ -92,7 +92,7 @@ class Actions:
             case Action.ADOPT | Action.SYNC:
                 return await self._branch_update.update_branch(held, snapshot)
             case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
-                return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
+                return await self._effects.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
             case Action.FINISH | Action.WITHDRAW | Action.SHOW_HALT | Action.AWAIT_APPROVAL:
                 return await self._end(action, held, snapshot)
             case (
@@ -109,7 +109,7 @@ class Actions:
 
     async def _show_state(self, action: Action, held: Held, seen: Snapshot) -> Snapshot:
         """Show the work's state in titles and the pull request's body; return the snapshot with the plain title."""
-        issue = await self._handover.titles.show(held, seen.issue, _try(action, seen))
+        issue = await self._effects.titles.show(held, seen.issue, _try(action, seen))
         seen = replace(seen, issue=issue)
         if await self._body_updates.follow(action, held, seen):
             self._observer.forget(held)
@@ -118,9 +118,9 @@ class Actions:
     async def _end(self, action: Action, held: Held, snapshot: Snapshot) -> Ended:
         """Carry out one of the actions that end the work on the item for now."""
         if action is Action.FINISH:
-            return await self._handover.finish(held, snapshot)
+            return await self._effects.finish(held, snapshot)
         if action is Action.WITHDRAW:
-            return await self._handover.leave(held, snapshot)
+            return await self._effects.leave(held, snapshot)
         if action is Action.AWAIT_APPROVAL:
             await self._refactoring.wait(held, snapshot.issue)
             return Ended(Result.PARKED, f"the refactoring of #{snapshot.issue.number} waits for a person")
@@ -129,9 +129,9 @@ class Actions:
     async def _move_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:
         """Carry out one of the actions that only move the fence and say why."""
         if action is Action.REPAIR:
-            await self._handover.repair(held, snapshot)
+            await self._effects.repair(held, snapshot)
         else:
-            await self._handover.take_up_edit(held, snapshot.issue)
+            await self._effects.take_up_edit(held, snapshot.issue)
 
     async def _watch_ci(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         """Carry out one of the actions that wait for CI or for the base."""
@@ -168,7 +168,7 @@ class Actions:
             await self._repairs.address_review(held, snapshot.issue)
 
     async def _write_tests(self, held: Held, issue: Issue) -> None:
-        await self._handover.assign(held)
+        await self._effects.assign(held)
         try:
             problematic = await self._cycle.write_tests(held, issue)
         except BranchExists:

@@ -33,11 +33,11 @@ from worker_agent.attempt_history import AttemptHistory
 from worker_agent.ci.ci_reader import CiReader
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import LABELS_WITH_IT, NO_LABELS, WORKING, Action, Phase, Snapshot, decide
+from worker_agent.effects import Effects
 from worker_agent.errors import Aborted, CiGivenUp
 from worker_agent.expected_labels import before, of_pull_request, projection
 from worker_agent.feedback.reading import Feedback, TrustFilter
 from worker_agent.feedback.rounds import Rounds
-from worker_agent.handover import Handover
 from worker_agent.intake.candidates import Candidates
 from worker_agent.intake.eligibility import Eligibility
 from worker_agent.intake.not_understood import NotedStatus
@@ -92,7 +92,7 @@ class Worker:
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         mirror, history = session.phase_commits.mirror, session.phase_commits.history
-        self._handover = Handover(forge, policy, AttemptHistory(mirror, session.phase_commits.keys), history)
+        self._effects = Effects(forge, policy, AttemptHistory(mirror, session.phase_commits.keys), history)
         self._ci_reader = CiReader(forge.checks, mirror, policy, port.boot)
         writers = TrustedWriters(forge.people, claimant.accounts, claimant.other_accounts)
         self._observer = Observer(forge, history, self._ci_reader, writers, policy)
@@ -116,10 +116,10 @@ class Worker:
         return self._policy.repository
 
     @cached_property
-    def _acts(self) -> Actions:
+    def _actions(self) -> Actions:
         from worker_agent.actions import Actions  # an idle worker does without
 
-        return Actions(self._forge, self._session, self._handover, self._observer, self._rounds, self._policy)
+        return Actions(self._forge, self._session, self._effects, self._observer, self._rounds, self._policy)
 
     async def discover(self) -> Sequence[Candidate]:
         """Return issues with a worker's stage, pull requests that ask for changes, issues without a pull request."""
@@ -201,10 +201,10 @@ class Worker:
             return await self._obey(held, said)
         await self._check_end(held, seen)
         action = decide(seen, now=held.server_now())
-        await self._handover.tell(held, action, seen.pull_request)
+        await self._effects.tell(held, action, seen.pull_request)
         if action not in NO_LABELS:
             if action not in LABELS_WITH_IT:
-                seen = replace(seen, issue=await self._handover.show(held, seen.issue, seen.pull_request))
+                seen = replace(seen, issue=await self._effects.show(held, seen.issue, seen.pull_request))
                 said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
                 if said and seen.issue.open:
                     return await self._obey(held, said)
@@ -213,21 +213,21 @@ class Worker:
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
         role = passed_on(action, self._policy)
         if role:
-            return await self._handover.pass_on(held, role)
+            return await self._effects.pass_on(held, role)
         return await self._act(action, held, seen)
 
     async def _act(self, action: Action, held: Held, seen: Snapshot) -> Step:
         """Carry out one step; if the configuration lets nothing begin, let the issue wait and begin no other one."""
         begins = action is Action.WRITE_TESTS and is_unbegun(held)
         try:
-            if "_acts" not in vars(self):
+            if "_actions" not in vars(self):
                 await to_thread.run_sync(lambda: [import_module(name) for name in AT_WORK])
-            step = await self._acts.act(action, held, seen)
+            step = await self._actions.act(action, held, seen)
         except Misconfigured as error:
             if not begins or not is_unbegun(held):
                 raise
             self._forge.unusable.begin(held.fence.key.number, str(error))
-            return await self._handover.hold_off(held, error)
+            return await self._effects.hold_off(held, error)
         if begins:
             self._forge.unusable.end()
         return step
@@ -250,11 +250,11 @@ class Worker:
         snapshot = await self._observer.look(held)
         await self._check_end(held, snapshot)
         if decide(snapshot, now=held.server_now()) is Action.FINISH:
-            await self._handover.finish(held, snapshot)
+            await self._effects.finish(held, snapshot)
         elif paused(self._policy.names, snapshot.issue, snapshot.pull_request):
-            await self._handover.pause(held)
+            await self._effects.pause(held)
         else:
-            await self._handover.withdraw(held, snapshot, reason)
+            await self._effects.withdraw(held, snapshot, reason)
 
     async def _check_end(self, held: Held, seen: Snapshot) -> None:
         """Raise `NotShown` if a merge may have closed the issue: the pull request may be shown as it was before.
@@ -272,11 +272,11 @@ class Worker:
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Post until when the item waits, and why."""
-        await self._handover.wait_for(held, sentence)
+        await self._effects.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the item to a person, with the flags and the stage that fit the error."""
         flags = error.flags if isinstance(error, Aborted | RunEnded) else (Flag.MANUAL_INTERVENTION,)
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
         await self._session.keep_last(held, error)
-        await self._handover.give_up(held, error, flags, event=event)
+        await self._effects.give_up(held, error, flags, event=event)

@@ -19,7 +19,7 @@ from shared.specification import read
 from shared.workflow import Stage
 from worker_agent import comments, pull_request_body
 from worker_agent.decide import Snapshot
-from worker_agent.handover import Handover
+from worker_agent.effects import Effects
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
@@ -41,9 +41,9 @@ class _Built:
 class Opening:
     """The step from a green commit to its pull request; it can be repeated without harm."""
 
-    def __init__(self, forge: Forge, handover: Handover, source: Mirror, policy: Policy) -> None:
+    def __init__(self, forge: Forge, effects: Effects, source: Mirror, policy: Policy) -> None:
         self._forge = forge
-        self._handover = handover
+        self._effects = effects
         self._source = source
         self._policy = policy
 
@@ -76,7 +76,7 @@ class Opening:
                 "`/retry` then opens this one, and nothing is paid again."
             )
             raise
-        issue = await self._handover.show_opened(
+        issue = await self._effects.show_opened(
             held, snapshot.issue, opened, {*labels, *self._priority_labels(snapshot.issue)}
         )
         await advance(held, FenceChange(pr=opened.number))
@@ -112,7 +112,7 @@ class Opening:
             await self._doubt(held)
             refused.advice = f"Put {work[:12]} back on `{comments.branch(held.fence)}`, if it is still wanted;"
             raise refused
-        await self._handover.show(held, snapshot.issue, None)  # its labels waited for a pull request
+        await self._effects.show(held, snapshot.issue, None)  # its labels waited for a pull request
         told = comments.nothing_left(replace(held.fence, stage=Stage.DONE), base)
         await self._forge.status.show(held.fence.key.number, told, held)
         await self._forge.issues.close(snapshot.issue.number, held)

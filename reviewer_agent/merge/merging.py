@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import structlog
 
 from reviewer_agent import comments, links
-from reviewer_agent.actions import Actions
 from reviewer_agent.decide import Action, decide
+from reviewer_agent.effects import Effects
 from reviewer_agent.merge.merge_turns import FRESH_SECONDS, MergeTurn
 from reviewer_agent.merge.queue_exit import Next, Outside, QueueEntry, cause, following
 from reviewer_agent.observe import Observer
@@ -49,9 +49,9 @@ class Finishing:
 class Merging:
     """The merge, and the end of all that ends with it; every effect is convergent."""
 
-    def __init__(self, forge: Forge, observer: Observer, handover: Actions, policy: Policy) -> None:
+    def __init__(self, forge: Forge, observer: Observer, effects: Effects, policy: Policy) -> None:
         self._forge = forge
-        self._handover = handover
+        self._effects = effects
         self._observer = observer
         self._policy = policy
 
@@ -77,7 +77,7 @@ class Merging:
         if entry.head == held.fence.work_head and not snapshot.called_back and snapshot.outside is None:
             place = await self._forge.queue.look(snapshot.pull_request.node_id, held)
             if place.holds:
-                return await self._handover.queued(held, snapshot, entry)
+                return await self._effects.queued(held, snapshot, entry)
             return await self._handle_exit(held, snapshot, entry, place.queue_exit)
         return await self._enter_queue(held, snapshot, entry)
 
@@ -88,7 +88,7 @@ class Merging:
         except (Refused, NotAllowed) as refused:
             return await self._handle_refusal(held, snapshot, refused)
         log.info("enqueued", outcome="completed", sha=head, times=times)
-        return await self._handover.queued(held, snapshot, QueueEntry(head, times, snapshot.base_tip))
+        return await self._effects.queued(held, snapshot, QueueEntry(head, times, snapshot.base_tip))
 
     async def _handle_refusal(self, held: Held, snapshot: Snapshot, refused: Blocked) -> Step:
         """Give it back to have its base merged in if that is the reason, else wait. Raises `Transient`."""
@@ -97,9 +97,9 @@ class Merging:
         now = await self._forge.pulls.pull_request(snapshot.pull_request.number)
         of_base = now.out_of_step or (isinstance(refused, Refused) and refused.says(*_OF_BASE))
         if of_base and not snapshot.sent_to_base and await self._observer.is_repairable(now):
-            return await self._handover.send_to_base(held, snapshot)
+            return await self._effects.send_to_base(held, snapshot)
         reason = refused.message if isinstance(refused, Refused) else str(refused)
-        return await self._handover.refused(held, snapshot, reason)
+        return await self._effects.refused(held, snapshot, reason)
 
     async def _handle_exit(
         self, held: Held, snapshot: Snapshot, entry: QueueEntry, queue_exit: QueueExit | None
@@ -109,13 +109,13 @@ class Merging:
         action = following(cause(queue_exit), entry, snapshot.base_tip, repairable=repairable)
         log.info("left_queue", outcome="retrying", next=str(action), reason=queue_exit.reason if queue_exit else "")
         if action is Next.TO_BASE:
-            return await self._handover.send_to_base(held, snapshot)
+            return await self._effects.send_to_base(held, snapshot)
         if action is Next.ENTER:
             return await self._enter_queue(held, snapshot, entry)
         outside = Outside.seen(held.fence, queue_exit, held=action is Next.HOLD, now=held.server_now())
         if action is Next.LATER:
-            return await self._handover.unqueued(held, snapshot, outside)
-        await self._handover.hold_out(held, outside)
+            return await self._effects.unqueued(held, snapshot, outside)
+        await self._effects.hold_out(held, outside)
         return None  # the next look sees it and says so
 
     async def _merge_in_turn(self, held: Held, snapshot: Snapshot) -> Step:

@@ -1,4 +1,4 @@
-"""The planner's writes on GitHub: labels after the fence, plans, specification issues, giving up."""
+"""The planner's effects on GitHub: labels after the fence, plans, specification issues, giving up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Closing:
     """The state of a story that we are closing: its closing is no order of a person's."""
 
 
-class Actions:
+class Effects:
     """The planner's effects on stories; every one is convergent."""
 
     def __init__(self, forge: Forge, specifications: Specifications, policy: Policy) -> None:

@@ -40,7 +40,7 @@ CLOCK = timedelta(seconds=2)
 """Tolerance for event times before our request: GitHub dates them in whole seconds, by a slightly different clock."""
 
 
-class Handover:
+class Effects:
     """The worker's effects on issues and pull requests; every one is convergent."""
 
     def __init__(self, forge: Forge, policy: Policy, attempts: AttemptHistory, history: History) -> None:

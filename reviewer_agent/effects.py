@@ -1,4 +1,4 @@
-"""The reviewer's writes to pull requests: reviews, labels (after the fence), giving up; merges are in `merge/`."""
+"""The reviewer's effects on GitHub: reviews, labels (after the fence), giving up; merges are in `merge/`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LOOK_AT_QUEUE = timedelta(minutes=10)
 """Interval of checks that GitHub's merge queue still has a pull request; a merge itself is noticed at once."""
 
 
-class Actions:
+class Effects:
     """The reviewer's effects on GitHub; every one is convergent or looked up before it is repeated."""
 
     def __init__(self, forge: Forge, policy: Policy) -> None:
