@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from config.environment import CERTIFICATES, child_environment, for_set_up
@@ -27,6 +28,7 @@ from shared.text.prompts import Prompts
 from worker_agent.agent import Worker, stages
 from worker_agent.attached_images import ImageFetcher
 from worker_agent.coding_session import CodingSession, SessionOptions
+from worker_agent.comments import beginning
 from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.decide import Bounds
 from worker_agent.feedback.reading import TrustFilter
@@ -56,6 +58,8 @@ PROMPTS = Path(__file__).with_name("prompts")
 
 def build(parts: Parts) -> Agent:
     """Build the worker of one repository."""
+    doing = partial(beginning, most=parts.configured.max_attempts)
+    parts = replace(parts, claimant=replace(parts.claimant, doing=doing))
     policy = policy_of(parts)
     inbox = _inbox(parts, policy)
     forge = Forge(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from shared.commands.command_rules import offered
@@ -14,9 +14,43 @@ from shared.models import PullRequest
 from shared.text import neutralise, one_line, printable
 from shared.workflow import Stage, Track
 from shared.workflow.labels import Labels
+from worker_agent.decide import Phase
 
 OF_THE_MACHINE = frozenset({Misconfigured.category, NotAllowed.category, "WORKFLOW_ABORTED"})
 """Categories of failures that cannot be solved by changing the issue."""
+
+BEGINNINGS: Mapping[str, str] = {
+    Phase.RED: "writing the tests",
+    Phase.GREEN: "writing the code",
+    Phase.REFACTOR: "tidying up the code",
+    Phase.CONFIRMED: "tidying up the code",
+    Phase.DECLINED: "tidying up the code",
+    Phase.FIX: "repairing what CI reports",
+    Phase.FEEDBACK: "answering the review",
+    Phase.TEXT: "bringing the change in line with the edited issue",
+    Phase.ANSWER: "posting its answers to the review",
+    Phase.CI: "reading what CI reports",
+    Phase.BASE: "merging the base branch",
+    Phase.ROUNDS: "handing over to a maintainer, after the last round of review",
+}
+"""The words for the work that an epoch begins with, by the fence's phase at `implementing`."""
+
+_ATTEMPTED = frozenset({Phase.RED, Phase.GREEN})
+"""The phases whose attempts the fence counts."""
+
+
+def beginning(fence: Fence, *, most: int) -> str:
+    """Return the words for the work of an epoch, for example "writing the tests, attempt 1 of 3"; empty if unknown.
+
+    `most` is how many attempts the worker has; the fence counts those that are over.
+    """
+    if fence.stage is Stage.TESTING:
+        return "watching CI"
+    if fence.stage is not Stage.IMPLEMENTING:
+        return ""
+    phase = fence.phase or Phase.RED
+    what = BEGINNINGS.get(phase, "writing the change")
+    return f"{what}, attempt {min(fence.attempt + 1, most)} of {most}" if phase in _ATTEMPTED else what
 
 
 def branch(fence: Fence) -> str:

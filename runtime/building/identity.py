@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -17,7 +16,7 @@ from shared.lock.claimant import BudgetCheck, Claimant, LockTimes
 from shared.lock.record import Fence
 from shared.models import Account
 from shared.text.comment_signatures import Key, Keyring
-from shared.workflow import Role, Stage
+from shared.workflow import Stage
 
 if TYPE_CHECKING:
     from runtime.building.github_adapters import Hub
@@ -26,18 +25,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-_OF_PHASES: Mapping[str, str] = {
-    "red": "writing the tests",
-    "green": "writing the code",
-    "refactor": "tidying up the code",
-    "ci": "repairing what CI reports",
-    "rounds": "answering the review",
-}
-
 _OF_STAGES: Mapping[Stage, str] = {
     Stage.PLANNING: "writing the plan",
-    Stage.IMPLEMENTING: "writing the change",
-    Stage.TESTING: "watching CI",
     Stage.IN_REVIEW: "reviewing it",
     Stage.APPROVED: "looking whether it can be merged",
 }
@@ -94,14 +83,10 @@ def claimant_of(process: Process, hub: Hub, budget_check: BudgetCheck | None = N
         budget_check=budget_check,
         other_accounts=siblings,
         delay=delay,
-        doing=partial(beginning, most=_most_attempts(process, hub)),
+        doing=beginning,
         read_up_to=read_up_to,
         breaker=FenceCircuitBreaker(f"{process.agent.id} {hub.repository.id}", _fence_reporter(process, hub)),
     )
-
-
-def _most_attempts(process: Process, hub: Hub) -> int:
-    return next((one.max_attempts for one in process.settings.repositories if one.name == hub.repository.full_name), 0)
 
 
 def _fence_reporter(process: Process, hub: Hub) -> Callable[[str, float], None]:
@@ -123,14 +108,6 @@ def _fence_reporter(process: Process, hub: Hub) -> Callable[[str, float], None]:
     return tell
 
 
-def beginning(fence: Fence, *, most: int = 0) -> str:
-    """Return the text, for example "writing the tests, attempt 1 of 3"; empty if nothing is known.
-
-    `most` is how many attempts a worker has; a fence counts those that are over.
-    """
-    what = _OF_STAGES.get(fence.stage, "")
-    if fence.stage is Stage.IMPLEMENTING:
-        what = _OF_PHASES.get(fence.phase, what)
-    if not what or fence.key.kind is not Role.WORKER or fence.stage is not Stage.IMPLEMENTING or fence.round:
-        return what
-    return f"{what}, attempt {min(fence.attempt + 1, most)} of {most}" if most else what
+def beginning(fence: Fence) -> str:
+    """Return the text, for example "writing the plan"; empty if nothing is known. The worker has its own."""
+    return _OF_STAGES.get(fence.stage, "")
