@@ -1,4 +1,8 @@
-"""Every sentence the worker posts: pure functions from facts to Markdown."""
+"""The worker's sentences on an issue and about its run: pure functions from facts to Markdown.
+
+Those of one room are there: `branch/comments.py`, `ci/ci_comments.py`, `feedback/status_text.py`,
+`intake/intake_comments.py`; what a pull request says: `pull_request_body.py`; a failure: its error in `errors.py`.
+"""
 
 from __future__ import annotations
 
@@ -111,6 +115,12 @@ def tests_written(
         _data(fence, new_tests=list(new_tests)),
         f"Not used:\n{_list(left_out)}" if left_out else "",
     )
+
+
+def activated(fence: Fence, test: str, *, passes: bool) -> Status:
+    """Return the status after a pending test was activated; `passes`: True if it needs no code."""
+    then = "passes at once: its activation alone is published." if passes else "fails as it should. Implementing now."
+    return progress(fence, f"The pending test was activated and {then}", test=test)
 
 
 def attempt_failed(fence: Fence, limit: int, details: Sequence[str]) -> Status:

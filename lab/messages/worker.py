@@ -19,14 +19,16 @@ from worker_agent.branch import comments as branch
 from worker_agent.ci import ci_comments
 from worker_agent.decide import Phase
 from worker_agent.feedback import answers, status_text
-from worker_agent.intake import dependency_cycles, text_binding
+from worker_agent.intake import intake_comments
+from worker_agent.intake.dependency_cycles import Link
+from worker_agent.intake.same_files import Sharing
 from worker_agent.tdd.evidence import Evidence, Proof, markdown
 from worker_agent.tdd.judging.verdict import ErrorType
 
-MODULES = (comments, branch, ci_comments, status_text, pull_request_body, text_binding, dependency_cycles)
+MODULES = (comments, branch, ci_comments, status_text, pull_request_body, intake_comments)
 """Modules with the worker's sentences."""
 
-UNPOSTED = frozenset({"branch", "shown_head", "renewed", "circle_of"})
+UNPOSTED = frozenset({"branch", "progress", "shown_head", "renewed"})
 """Functions of these modules that make no text of their own."""
 
 _RED = CiObservation((Check("unit tests", CheckOutcome.FAILED), Check("lint", CheckOutcome.PASSED)))
@@ -82,7 +84,8 @@ def _on_the_issue() -> Iterator[Message]:
         began = Message.of(comments.beginning, replace(WORK, phase=phase), most=3)
         yield began.on(f'after "... is working on this since 02:50 UTC: ", phase `{phase}`')
     yield Message.of(comments.tests_written, WORK, [_TEST], ["AC3: no test proves it"], "", 1)
-    yield Message.of(comments.progress, WORK, "The pending test was activated and fails as it should.")
+    yield Message.of(comments.activated, WORK, _TEST, passes=False)
+    yield Message.of(comments.activated, WORK, _TEST, passes=True).on("no code needed")
     yield Message.of(comments.attempt_failed, WORK, 3, [f"{_TEST}: assert [] == ['ada']"])
     yield Message.of(comments.refactoring_waits, WORK, "-old\n+new")
     yield Message.of(comments.waiting_for_ci, OPENED)
@@ -92,10 +95,10 @@ def _on_the_issue() -> Iterator[Message]:
     yield Message.of(comments.passed_on, replace(WORK, next_role="developer"))
     yield Message.of(comments.waiting, LATER, "The run 'implement' ended as usage-limit.")
     yield Message.of(comments.unusable, WORK, Misconfigured("test_command: pytest is not installed"))
-    yield Message.of(text_binding.doubtful, NAMES, ISSUE)
-    yield Message.of(
-        dependency_cycles.cycle_status, (dependency_cycles.Link(12, 13), dependency_cycles.Link(13, 12, written=False))
-    )
+    yield Message.of(intake_comments.doubtful, NAMES, ISSUE)
+    yield Message.of(intake_comments.waiting_status, Sharing(9, ("directory/search.py",)))
+    yield Message.of(intake_comments.cycle_status, (Link(12, 13), Link(13, 12, written=False)))
+    yield Message("branch.started_anew", branch.started_anew(WORK, "auto/issue-12-old-1"))
     yield Message("branch.adopted", branch.adopted(OPENED, BASE, [_TEST]))
     yield Message("branch.in_step", branch.in_step(OPENED, "main", ["directory/search.py: both changed it"]))
 

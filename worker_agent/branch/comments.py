@@ -1,4 +1,4 @@
-"""The posted texts about people's commits on a work branch and about merges of the base: facts to Markdown only."""
+"""The posted texts about a work branch: kept aside, people's commits, merges of the base; facts to Markdown only."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from collections.abc import Sequence
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.text import one_line
-from worker_agent.comments import branch
+from worker_agent.comments import branch, progress
 
 SHOWN = 10
 """The most tests or files that are named."""
+
+
+def started_anew(fence: Fence, kept: str) -> Status:
+    """Return the status after the branch of an earlier start was renamed to `kept`."""
+    told = f"`{branch(fence)}` of an earlier start is kept as `{kept}`. Starting from the current base."
+    return progress(fence, told, kept=kept)
 
 
 def adopted(fence: Fence, ours: str, newly_failing: Sequence[str]) -> Status:

@@ -14,6 +14,7 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from worker_agent import comments
+from worker_agent.branch.comments import started_anew
 from worker_agent.phase_commits import PhaseCommits
 from worker_agent.ports import Forge
 
@@ -49,8 +50,7 @@ class PreviousBranch:
             return False
         await self._phase_commits.renew(held.fence)
         log.info("branch_set_aside", outcome="completed", branch=branch, kept=kept, sha=tip)
-        told = f"`{branch}` of an earlier start is kept as `{kept}`. Starting from the current base."
-        await self._forge.status.show(fence.key.number, comments.progress(held.fence, told, kept=kept), held)
+        await self._forge.status.show(fence.key.number, started_anew(held.fence, kept), held)
         return True
 
     async def _is_ours(self, held: Held, branch: str, tip: str) -> bool:

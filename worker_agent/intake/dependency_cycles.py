@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.github.status import Status
 from shared.models import Issue
 from worker_agent.intake.blockers import Blockers, Wait
 
@@ -53,23 +51,3 @@ def _way(last: Link, start: int, came_by: dict[int, Link]) -> tuple[Link, ...]:
     while way[-1].one != start:
         way.append(came_by[way[-1].one])
     return tuple(reversed(way))
-
-
-def cycle_status(circle: Sequence[Link]) -> Status:
-    """Return the status for a cycle: each issue depends on the next one, and the last one on the first."""
-    first, *others = circle
-    chain = "".join(f", #{link.one} on #{link.on}" for link in others[:-1])
-    ways = ", or ".join(_taken_out(link, f"#{link.one}") for link in others)
-    return Status(
-        f"Waiting forever: this issue depends on #{first.on}{chain}, and #{others[-1].one} on this one.",
-        (),
-        {"waiting": {"why": "circular", "by": first.on}},
-        f"**What to do:** {_taken_out(first, 'this issue')}, or {ways}.",
-    )
-
-
-def _taken_out(link: Link, place: str) -> str:
-    """Return the advice for removing one link of the cycle."""
-    if link.written:
-        return f"take `Depends on #{link.on}` out of {place}"
-    return f'remove the relationship "blocked by #{link.on}" from {place}'

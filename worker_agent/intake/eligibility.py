@@ -22,7 +22,7 @@ from shared.workflow import TERMINAL, UNLABELLED, Stage
 from shared.workflow.labels import Flag, Labels
 from worker_agent import comments, links
 from worker_agent.decide import WORKING, Phase
-from worker_agent.intake import dependency_cycles, same_files
+from worker_agent.intake import dependency_cycles, intake_comments
 from worker_agent.intake.blockers import Blockers
 from worker_agent.intake.intents import Cause, asked_in_vain, cause, find_intent, opened_again, urged
 from worker_agent.intake.other_accounts import OtherAccounts
@@ -107,7 +107,7 @@ class Eligibility:
         refusal = await self._refusal(label, issue, fence, intent)
         if blocker is None or refusal:
             return refusal or await self._wait_for_files(issue, intent) or intent
-        told = dependency_cycles.cycle_status(circle)
+        told = intake_comments.cycle_status(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by {blocker}, which depends on it"
 
@@ -122,7 +122,7 @@ class Eligibility:
         sharing, is_news = found
         if is_news:
             await self._forge.status.show(
-                issue.number, same_files.waiting_status(sharing), Notice(issue.number, "same files")
+                issue.number, intake_comments.waiting_status(sharing), Notice(issue.number, "same files")
             )
         return f"#{sharing.on} names the same files"
 

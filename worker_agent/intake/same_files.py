@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from shared.github.status import Status
 from shared.models import Issue
 from shared.scheduling.order import urgency
 from shared.specification import touched
-from shared.text import neutralise, one_line
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
 
 BEGUN = frozenset({Stage.IMPLEMENTING, Stage.TESTING, Stage.AWAITING_APPROVAL, Stage.REVIEWING})
 """Stages of an issue whose work will be merged if nothing happens; work that was given up blocks nothing."""
-
-SHOWN, PATH_CHARS = 3, 120
-"""The most files that are named in a sentence, and the most characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +89,6 @@ class SameFiles:
         ordered = sorted(ahead, key=lambda one: urgency(one, self._priorities))
         sharing = (Sharing(one.number, _shared_files(one, files)) for one in ordered)
         return next((one for one in sharing if one.files), None)
-
-
-def waiting_status(sharing: Sharing) -> Status:
-    """Return the status of an issue that waits for another one, and begins by itself when that has ended."""
-    shown = ", ".join(f"`{neutralise(one_line(path, PATH_CHARS))}`" for path in sharing.files[:SHOWN])
-    more = len(sharing.files) - SHOWN
-    files = f"{shown} and {more} more" if more > 0 else shown
-    return Status(
-        f"Waiting for #{sharing.on}: both name {files}. This begins by itself when that is merged or closed.",
-        (),
-        {"waiting": {"why": "same-files", "by": sharing.on}},
-    )
 
 
 def _is_begun(item: Issue, names: Labels) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from shared.github.status import Status
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue
-from shared.workflow import Stage
 from shared.workflow.labels import Labels
+from worker_agent.intake import intake_comments
 from worker_agent.intake.intents import UNAPPROVED
 from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.ports import Forge
@@ -34,17 +33,6 @@ class TextBinding:
             return ""
         if self._writers.are(issue.author) or await self._writers.include(issue.author):
             return ""
-        told = doubtful(self._names, issue)
+        told = intake_comments.doubtful(self._names, issue)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "wording"))
         return told.sentence
-
-
-def doubtful(names: Labels, issue: Issue) -> Status:
-    """Return the status for a text that may have been edited between a person's label and its first reading."""
-    ready = names.of(Stage.READY)
-    asks = ready if Stage.READY in names.read(issue.labels).stages else names.of(Stage.CHANGES_REQUESTED)
-    sentence = (
-        f"Not started: after `{asks}` was set, {issue.author.login}, without write access, may have edited the text. "
-        f"Please read it, then remove `{asks}` and set it again."
-    )
-    return Status(sentence, data={"waiting": {"why": "approval"}})

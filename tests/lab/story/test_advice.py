@@ -261,7 +261,7 @@ STORIES: Mapping[str, tuple[Story, ...]] = {
     "worker_agent.errors.CycleAborted": (base_cannot_be_tested,),
     "worker_agent.errors.BranchTaken": (branch_was_rewritten,),
     "worker_agent.open_pull_request.pull_request": (token_may_open_none,),
-    "worker_agent.intake.dependency_cycles.cycle_status": (in_a_circle,),
+    "worker_agent.intake.intake_comments.cycle_status": (in_a_circle,),
     "worker_agent.errors.BaseGone": (advice_stories.base_gone,),
     "worker_agent.errors.ConflictUnresolved": (advice_stories.conflict_unresolved,),
     "worker_agent.tdd.setup.hooks.HookFailed": (advice_stories.hook_failed,),

@@ -11,7 +11,8 @@ from shared.github.listing import brief
 from shared.models import Account, Issue
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
-from worker_agent.intake.same_files import SameFiles, Sharing, find_sharing, waiting_status
+from worker_agent.intake.intake_comments import waiting_status
+from worker_agent.intake.same_files import SameFiles, Sharing, find_sharing
 
 NAMES = Labels()
 THEN = datetime(2026, 1, 1, tzinfo=UTC)

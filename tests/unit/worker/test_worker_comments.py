@@ -19,7 +19,7 @@ from shared.workflow import Stage, Track
 from shared.workflow.labels import Labels
 from worker_agent import comments
 from worker_agent.decide import Phase
-from worker_agent.intake import dependency_cycles
+from worker_agent.intake import intake_comments
 from worker_agent.intake.dependency_cycles import Link
 
 OPENED = replace(FENCE, stage=Stage.TESTING, pr=57)
@@ -195,7 +195,7 @@ def test_ready_beside_an_open_pull_request_is_answered() -> None:
 
 
 def test_two_issues_that_wait_for_each_other() -> None:
-    told = dependency_cycles.cycle_status((Link(42, 43), Link(43, 42)))
+    told = intake_comments.cycle_status((Link(42, 43), Link(43, 42)))
     assert told.sentence == "Waiting forever: this issue depends on #43, and #43 on this one."
     assert told.notes == (
         "**What to do:** take `Depends on #43` out of this issue, or take `Depends on #42` out of #43."
@@ -204,13 +204,13 @@ def test_two_issues_that_wait_for_each_other() -> None:
 
 
 def test_three_issues_that_wait_for_each_other() -> None:
-    told = dependency_cycles.cycle_status((Link(42, 43), Link(43, 44), Link(44, 42)))
+    told = intake_comments.cycle_status((Link(42, 43), Link(43, 44), Link(44, 42)))
     assert told.sentence == "Waiting forever: this issue depends on #43, #43 on #44, and #44 on this one."
     assert told.notes.endswith("this issue, or take `Depends on #44` out of #43, or take `Depends on #42` out of #44.")
 
 
 def test_a_circle_through_a_relationship_says_where_to_cut_it() -> None:
-    told = dependency_cycles.cycle_status((Link(42, 43, written=False), Link(43, 42)))
+    told = intake_comments.cycle_status((Link(42, 43, written=False), Link(43, 42)))
     assert told.notes == (
         '**What to do:** remove the relationship "blocked by #43" from this issue, or take `Depends on #42` out of #43.'
     )

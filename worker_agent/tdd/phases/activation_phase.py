@@ -82,8 +82,7 @@ class ActivationPhase:
             raise _unusable(red.verdict)
         note = replace(red_note(work, baseline, red, None, {}), cost_usd=0.0, cost_source="")
         await self._record(work, tree, note, FenceChange(phase=decide.Phase.GREEN, base=work.base))
-        sentence = "The pending test was activated and fails as it should. Implementing now."
-        await self._show_progress(work, sentence, test)
+        await self._show(work, test, passes=False)
 
     async def _record_green(self, work: WorkContext, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
         """Publish the activation alone, since the test passes at once."""
@@ -99,16 +98,15 @@ class ActivationPhase:
             cost_source=FREE,
         )
         await self._record(work, tree, note, replace(next_phase.to_ci(), base=work.base))
-        sentence = "The pending test was activated and passes at once: its activation alone is published."
-        await self._show_progress(work, sentence, test)
+        await self._show(work, test, passes=True)
 
     async def _record(self, work: WorkContext, tree: str, note: Note, to: FenceChange) -> None:
         phased = PhaseCommit(tree, work.base, subject(work, "Activate"), note)
         await self._session.phase_commits.record(work.held, work.space, phased, work.specification, to)
 
-    async def _show_progress(self, work: WorkContext, sentence: str, test: TestId) -> None:
+    async def _show(self, work: WorkContext, test: TestId, *, passes: bool) -> None:
         held = work.held
-        await self._status.show(work.issue.number, comments.progress(held.fence, sentence, test=test), held)
+        await self._status.show(work.issue.number, comments.activated(held.fence, test, passes=passes), held)
 
 
 def _unusable(verdict: Verdict) -> CycleAborted:

@@ -1,0 +1,59 @@
+"""The posted texts about issues that are not begun: pure functions from facts to Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shared.github.status import Status
+from shared.models import Issue
+from shared.text import neutralise, one_line
+from shared.workflow import Stage
+from shared.workflow.labels import Labels
+from worker_agent.intake.dependency_cycles import Link
+from worker_agent.intake.same_files import Sharing
+
+SHOWN, PATH_CHARS = 3, 120
+"""The most files that are named in a sentence, and the most characters of each."""
+
+
+def doubtful(names: Labels, issue: Issue) -> Status:
+    """Return the status for a text that may have been edited between a person's label and its first reading."""
+    ready = names.of(Stage.READY)
+    asks = ready if Stage.READY in names.read(issue.labels).stages else names.of(Stage.CHANGES_REQUESTED)
+    sentence = (
+        f"Not started: after `{asks}` was set, {issue.author.login}, without write access, may have edited the text. "
+        f"Please read it, then remove `{asks}` and set it again."
+    )
+    return Status(sentence, data={"waiting": {"why": "approval"}})
+
+
+def waiting_status(sharing: Sharing) -> Status:
+    """Return the status of an issue that waits for another one, and begins by itself when that has ended."""
+    shown = ", ".join(f"`{neutralise(one_line(path, PATH_CHARS))}`" for path in sharing.files[:SHOWN])
+    more = len(sharing.files) - SHOWN
+    files = f"{shown} and {more} more" if more > 0 else shown
+    return Status(
+        f"Waiting for #{sharing.on}: both name {files}. This begins by itself when that is merged or closed.",
+        (),
+        {"waiting": {"why": "same-files", "by": sharing.on}},
+    )
+
+
+def cycle_status(circle: Sequence[Link]) -> Status:
+    """Return the status for a cycle: each issue depends on the next one, and the last one on the first."""
+    first, *others = circle
+    chain = "".join(f", #{link.one} on #{link.on}" for link in others[:-1])
+    ways = ", or ".join(_taken_out(link, f"#{link.one}") for link in others)
+    return Status(
+        f"Waiting forever: this issue depends on #{first.on}{chain}, and #{others[-1].one} on this one.",
+        (),
+        {"waiting": {"why": "circular", "by": first.on}},
+        f"**What to do:** {_taken_out(first, 'this issue')}, or {ways}.",
+    )
+
+
+def _taken_out(link: Link, place: str) -> str:
+    """Return the advice for removing one link of the cycle."""
+    if link.written:
+        return f"take `Depends on #{link.on}` out of {place}"
+    return f'remove the relationship "blocked by #{link.on}" from {place}'
