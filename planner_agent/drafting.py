@@ -22,6 +22,7 @@ from shared.errors import Blocked, Gone, RunFailed
 from shared.git.ports import Mirror
 from shared.github.ports import Issues
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
+from shared.llm.role_router import ROLE_OF_CALL
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.retry.answer_retry import AnswerUnusable, Unusable, ask_with_retry
@@ -29,8 +30,6 @@ from shared.retry.run_errors import completed
 from shared.specification import BODY_LIMIT, body_sha256
 from shared.text import clean
 from shared.text.prompts import Untrusted
-
-ROLE = "architect"
 
 DISCUSSION_CHARS = 16_000
 """Characters of the newest comments that a prompt shows."""
@@ -113,7 +112,7 @@ class Drafting:
             call=CoderCall.PLAN,
             item=f"#{story.number}" if story.number else f"story-{body_sha256(story.title, story.body)[:8]}",
             title=story.title,
-            role=ROLE,
+            role=ROLE_OF_CALL[CoderCall.PLAN],
             prompt="",
             round=round,
             schema=plan.schema(),
@@ -143,7 +142,7 @@ class Drafting:
             call=CoderCall.SUMMARISE,
             item=request.item,
             title=request.title,
-            role=ROLE,
+            role=ROLE_OF_CALL[CoderCall.SUMMARISE],
             prompt="",
             round=request.round,
             schema=SCHEMA,

@@ -42,9 +42,6 @@ class Arguments:
 
 LOG_LEVELS = ("debug", "info", "warning")
 
-WORKERS_ROLES = ("test-automation", "developer", "code-reviewer", "debugger", "generalist")
-"""Roles to which a worker may be restricted."""
-
 
 def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
     """Read the command line; wrong words print a usage line and exit with code 2."""
@@ -156,10 +153,15 @@ def _refuse(sentence: str) -> NoReturn:
 
 
 def _roles(text: str | None) -> frozenset[str]:
-    wanted = [name.strip() for name in (text or "").split(",")] if text is not None else []
-    unknown = [name for name in wanted if name not in WORKERS_ROLES]
+    """Read the option `--roles`; the table of roles is loaded only for who gives it."""
+    if text is None:
+        return frozenset()
+    from shared.llm.role_router import WORKER_ROLES
+
+    wanted = [name.strip() for name in text.split(",")]
+    unknown = [name for name in wanted if name not in WORKER_ROLES]
     if unknown:
-        _refuse(f"--roles: '{unknown[0]}' is no role of a worker; there is {', '.join(WORKERS_ROLES)}")
+        _refuse(f"--roles: '{unknown[0]}' is no role of a worker; there is {', '.join(WORKER_ROLES)}")
     return frozenset(wanted)
 
 

@@ -20,7 +20,7 @@ from shared.git.publisher import Publisher
 from shared.llm.continuation import ResumeLimits
 from shared.llm.kept_sessions import SessionStore
 from shared.llm.port import CoderCall
-from shared.llm.role_router import PHASES, RoleOverride
+from shared.llm.role_router import ROLE_OF_CALL, RoleOverride
 from shared.reconcile.complete_inbox import CompleteInbox
 from shared.sandbox.confinement import Confinement
 from shared.scheduling.items import Agent
@@ -184,7 +184,7 @@ def policy_of(parts: Parts) -> Policy:
         runs=RunPolicy(
             limits=parts.limits,
             repair=repair_of(settings),
-            phases={**PHASES, **{CoderCall(call): role for call, role in settings.phases.items()}},
+            phases={**ROLE_OF_CALL, **{CoderCall(call): role for call, role in settings.phases.items()}},
             roles=parts.roles,
         ),
     )
@@ -201,7 +201,8 @@ def ceilings_of(parts: Parts) -> CeilingCheck:
 
 def repair_of(settings: Settings) -> RoleOverride:
     """Return the limits of a CI repair: those of its own role if it has some, else less than those of other runs."""
-    role = settings.roles.get(settings.phases.get("fix_ci", "debugger"))
+    name = settings.phases.get("fix_ci", ROLE_OF_CALL[CoderCall.FIX_CI])
+    role = next((one for word, one in settings.roles.items() if word == name), None)
     if role is None:
         return REPAIR
     return replace(REPAIR, max_turns=role.max_turns or REPAIR.max_turns, budget_usd=role.budget or REPAIR.budget_usd)

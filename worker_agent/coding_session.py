@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from shared.errors import Blocked, RunFailed
 from shared.git.patch_policy import matches
 from shared.git.workspace import Workspace
 from shared.llm.port import Coder, CoderCall, Request, RunOutcome, Usage
-from shared.llm.role_router import lowered
+from shared.llm.role_router import ROLE_OF_CALL, lowered
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.retry.run_errors import RunEnded, completed
@@ -50,14 +50,6 @@ CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
 """Instruction files; read from the base commit only, so that no change can instruct its own author."""
 
 CONVENTIONS_CHARS = 8000
-
-ROLES: Mapping[CoderCall, str] = {
-    CoderCall.WRITE_TESTS: "test-automation",
-    CoderCall.IMPLEMENT: "developer",
-    CoderCall.REFACTOR: "code-reviewer",
-    CoderCall.FIX_CI: "debugger",
-    CoderCall.RESOLVE_CONFLICT: "developer",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +229,7 @@ class CodingSession:
             item=f"#{work.issue.number}",
             title=work.title,
             body=work.issue.body,
-            role=ROLES[call],
+            role=ROLE_OF_CALL[call],
             prompt=prompt,
             tree=tree_root,
             attempt=turn.attempt,

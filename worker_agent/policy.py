@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shared.github.base_branch import BaseBranch
 from shared.llm.port import CoderCall, RunLimits
-from shared.llm.role_router import PHASES, RoleOverride, lowered
+from shared.llm.role_router import ROLE_OF_CALL, RoleOverride, lowered
 from shared.workflow.labels import Labels
 from worker_agent.decide import Bounds
 
@@ -106,7 +106,7 @@ class RunPolicy:
 
     limits: RunLimits = field(default_factory=RunLimits)
     repair: RoleOverride = REPAIR
-    phases: Mapping[CoderCall, str] = field(default_factory=lambda: PHASES)
+    phases: Mapping[CoderCall, str] = field(default_factory=lambda: ROLE_OF_CALL)
     roles: frozenset[str] = frozenset()
 
     def limits_of(self, call: CoderCall) -> RunLimits:

@@ -11,13 +11,11 @@ from planner_agent.text_call import PROMPTS, ask, most
 from shared.commands.command import spoken_text
 from shared.commands.discussion import Discussion
 from shared.llm.port import Coder, CoderCall, Request, RunLimits
-from shared.llm.role_router import lowered
+from shared.llm.role_router import ROLE_OF_CALL, lowered
 from shared.models import Comment, Issue
 from shared.retry.answer_retry import Unusable
 from shared.text import clean
 from shared.text.prompts import Untrusted
-
-ROLE = "assistant"
 
 TEXT_CHARS = 8000
 QUESTION_CHARS = 4000
@@ -60,7 +58,7 @@ class AnswerCall:
             call=CoderCall.ANSWER,
             item=f"#{background.thread.number}",
             title=background.thread.title,
-            role=ROLE,
+            role=ROLE_OF_CALL[CoderCall.ANSWER],
             prompt="",
             schema=Answer.model_json_schema(),
             limits=self._limits,

@@ -8,12 +8,11 @@ from planner_agent.text_call import PROMPTS, ask, most
 from planner_agent.triage import proposal
 from planner_agent.triage.proposal import Proposal
 from shared.llm.port import Coder, CoderCall, Request, RunLimits
-from shared.llm.role_router import lowered
+from shared.llm.role_router import ROLE_OF_CALL, lowered
 from shared.models import Issue
 from shared.text import clean, one_line
 from shared.text.prompts import Untrusted
 
-ROLE = "architect"
 TEXT_CHARS = 8000
 OTHERS = 200
 """Titles of other open issues that a prompt shows, the newest."""
@@ -50,7 +49,7 @@ class ProposalCall:
             call=CoderCall.TRIAGE,
             item=f"#{issue.number}",
             title=issue.title,
-            role=ROLE,
+            role=ROLE_OF_CALL[CoderCall.TRIAGE],
             prompt="",
             schema=proposal.schema(),
             limits=self._limits,

@@ -13,6 +13,7 @@ from reviewer_agent.review.draft import Draft, place
 from reviewer_agent.review.review_input import ReviewInput
 from reviewer_agent.review.second_pass import Checked
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
+from shared.llm.role_router import ROLE_OF_CALL
 from shared.retry.answer_retry import Unusable, ask_with_retry
 from shared.retry.run_errors import completed
 from shared.text import excerpt
@@ -42,7 +43,7 @@ class ReviewCalls:
             "earlier": excerpt(review_input.earlier.text, EARLIER_BYTES),
             "since": "" if since is None else since.text,
         }
-        request = self._request(CoderCall.REVIEW, "code-reviewer", review_input, round, answer.schema(listed, tests))
+        request = self._request(CoderCall.REVIEW, review_input, round, answer.schema(listed, tests))
         given = await ask_with_retry(
             self._coder,
             request,
@@ -61,7 +62,7 @@ class ReviewCalls:
     async def check(self, review_input: ReviewInput, draft: Draft) -> Draft:
         """Make the second pass: check each criterion against the evidence. Raises as `review`."""
         variables = _variables(review_input) | {"runs": excerpt(review_input.recorded.runs, EVIDENCE_BYTES)}
-        request = self._request(CoderCall.CHECK_CRITERIA, "qa", review_input, draft.round, second_pass.SCHEMA)
+        request = self._request(CoderCall.CHECK_CRITERIA, review_input, draft.round, second_pass.SCHEMA)
         criteria = [id for id, _ in review_input.criteria]
         checked = await ask_with_retry(
             self._coder,
@@ -72,15 +73,13 @@ class ReviewCalls:
         )
         return replace(draft, checked=checked)
 
-    def _request(
-        self, call: CoderCall, role: str, review_input: ReviewInput, round: int, schema: Mapping[str, object]
-    ) -> Request:
+    def _request(self, call: CoderCall, review_input: ReviewInput, round: int, schema: Mapping[str, object]) -> Request:
         issue = links.issue_of(review_input.pull_request)
         return Request(
             call=call,
             item=f"#{review_input.pull_request.number}",
             title=review_input.subject.title,
-            role=role,
+            role=ROLE_OF_CALL[call],
             prompt="",
             round=round,
             schema=schema,

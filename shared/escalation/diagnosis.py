@@ -12,6 +12,7 @@ import structlog
 from shared.errors import Blocked, EngineError
 from shared.github.ports import Issues
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunLimits
+from shared.llm.role_router import ROLE_OF_CALL
 from shared.llm.scenario import Unscripted
 from shared.lock.hold import Held
 from shared.lock.record import Fence
@@ -21,7 +22,6 @@ from shared.text.prompts import Prompts, Untrusted
 
 log = structlog.get_logger()
 
-ROLE = "debugger"
 MOST_USD = 1.0
 """Budget of one diagnosis, in US dollars."""
 
@@ -88,7 +88,7 @@ class Diagnosis:
                 call=CoderCall.DIAGNOSE,
                 item=f"#{number}",
                 title=issue.title,
-                role=ROLE,
+                role=ROLE_OF_CALL[CoderCall.DIAGNOSE],
                 prompt=prompt,
                 schema=_SCHEMA,
                 limits=self._limits,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from shared.errors import Blocked
 from shared.llm.port import Coder, CoderCall, Request, RunLimits, RunOutcome
 
-PHASES: Mapping[CoderCall, str] = {
+ROLE_OF_CALL: Mapping[CoderCall, str] = {
     CoderCall.WRITE_TESTS: "test-automation",
     CoderCall.IMPLEMENT: "developer",
     CoderCall.REFACTOR: "code-reviewer",
@@ -26,6 +26,9 @@ PHASES: Mapping[CoderCall, str] = {
 
 GENERALIST = "generalist"
 """The role that includes all others."""
+
+WORKER_ROLES = (*dict.fromkeys(role for call, role in ROLE_OF_CALL.items() if call.edits), GENERALIST)
+"""Roles to which a worker may be restricted: those of the calls that edit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from shared.llm.port import CoderCall, Ending, Request, RunLimits, RunOutcome
-from shared.llm.role_router import CLIMBING, PHASES, BackendMissing, RoleOverride, RoleRouter, Rung, has_role, rung_of
+from shared.llm.role_router import (
+    CLIMBING,
+    ROLE_OF_CALL,
+    BackendMissing,
+    RoleOverride,
+    RoleRouter,
+    Rung,
+    has_role,
+    rung_of,
+)
 
 REQUEST = Request(CoderCall.IMPLEMENT, "#1", "A thing", "developer", "Do it.", limits=RunLimits(50, 5.0, 600.0, 60.0))
 
@@ -119,7 +128,7 @@ async def test_a_rung_goes_before_a_role_and_is_told_and_a_persons_choice_goes_b
 
 
 def test_every_call_has_a_role() -> None:
-    assert set(PHASES) == set(CoderCall)
+    assert set(ROLE_OF_CALL) == set(CoderCall)
 
 
 @pytest.mark.parametrize(
