@@ -27,6 +27,9 @@ from worker_agent.tdd.judging.files import is_test_file
         "src/a.test.ts",
         "src/a.spec.mjs",
         "src/a.test.jsx",
+        "src/foo_test.ts",
+        "foo_test.tsx",
+        "mod_test.mjs",
     ],
 )
 def test_these_are(path: str) -> None:
@@ -44,6 +47,9 @@ def test_these_are(path: str) -> None:
         "src/testing/a.py",
         "src/test.py",
         "a.test.css",
+        "src/foo_test.css",
+        "src/latest.ts",
+        "src/foo_tester.ts",
         "my_tests/a.py",
         "",
     ],

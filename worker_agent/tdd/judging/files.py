@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 _NAMES = re.compile(
     r"test_.*\.pyi?|.*_tests?\.py|tests\.py|conftest\.py"
-    r"|.*\.(?:test|spec|test-d)\.[cm]?[jt]sx?|.*\.(?:snap|snapshot)|tests?\.[cm]?[jt]s"
+    r"|.*\.(?:test|spec|test-d)\.[cm]?[jt]sx?|.*_test\.[cm]?[jt]sx?|.*\.(?:snap|snapshot)|tests?\.[cm]?[jt]s"
     r"|.*_test\.go|tests\.rs|.*_tests?\.rs"
     r"|.*(?:Test|Tests|TestCase|IT|Spec)\.(?:java|kt|kts|groovy|scala|cs|php)|Test[A-Z].*\.java"
     r"|.*_(?:test|spec)\.(?:rb|exs)|(?:test|spec)_helper\.(?:rb|exs)|test_.*\.rb|.*\.bats"
