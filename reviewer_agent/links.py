@@ -14,7 +14,7 @@ _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 """HTML comments, such as a template's instructions; a link in them does not count."""
 
 
-def issue_named_by(pull_request: PullRequest) -> int | None:
+def issue_closed_by(pull_request: PullRequest) -> int | None:
     """Return the issue that the merge closes according to the body: the change is judged against it."""
     found = _CLOSES.search(_HIDDEN.sub("", pull_request.body))
     return int(found[1]) if found else None

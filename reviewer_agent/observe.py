@@ -334,7 +334,7 @@ class Observer:
 
     async def subject(self, pull_request: PullRequest) -> ReviewSubject | None:
         """Return what the change is judged against: the closed issue, else its description; None if that is held up."""
-        number, own = links.issue_named_by(pull_request), links.issue_of(pull_request)
+        number, own = links.issue_closed_by(pull_request), links.issue_of(pull_request)
         issue = None if number is None else await self._issue(number)
         # The body names the issue of our own branch, so that one reading is for both, unless somebody edited it.
         same = own is not None and own == number

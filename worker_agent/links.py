@@ -1,19 +1,9 @@
-"""The references between an issue and its pull request (pure)."""
+"""The link from a pull request to its issue (pure)."""
 
 from __future__ import annotations
 
-import re
-
 from shared.git.names import issue_of_branch
 from shared.models import PullRequest
-
-_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
-
-
-def issue_named_by(body: str) -> int | None:
-    """Return the issue that a pull request body says it closes: only a hint, the branch decides."""
-    found = _CLOSES.search(body)
-    return int(found[1]) if found else None
 
 
 def issue_of(pull_request: PullRequest) -> int | None:

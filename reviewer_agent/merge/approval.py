@@ -88,7 +88,7 @@ class MergeApproval:
         found = set[int]()
         if own is None or pull_request.author.id not in self._ours.accounts:
             found.add(pull_request.author.id)
-        number = own or links.issue_named_by(pull_request)
+        number = own or links.issue_closed_by(pull_request)
         issue = await self._look(number) if number else None
         if issue is not None:
             found |= set() if self._is_planned(issue) else {issue.author.id}

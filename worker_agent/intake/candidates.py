@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from shared.github.pulls import issue_named_by
 from shared.models import Issue
 from shared.scheduling.items import Candidate
 from shared.scheduling.order import urgency
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
-from worker_agent import links
 from worker_agent.decide import WORKING
 from worker_agent.expected_labels import is_doubled
 from worker_agent.policy import Policy
@@ -67,7 +67,7 @@ class Candidates:
 
         Also those whose pull request shows no stage: a person may have opened it again.
         """
-        pulls = {links.issue_named_by(item.body): item.number for item in known.values() if item.is_pull_request}
+        pulls = {issue_named_by(item.body): item.number for item in known.values() if item.is_pull_request}
         self._last_open = {number: pull for number, pull in self._last_open.items() if number in known}
         for issue in known.values():
             if issue.number in pulls:
@@ -107,7 +107,7 @@ class Candidates:
 
 def _number(item: Issue) -> int | None:
     """Return the number of the issue that is worked on."""
-    return links.issue_named_by(item.body) if item.is_pull_request else item.number
+    return issue_named_by(item.body) if item.is_pull_request else item.number
 
 
 def needs_followup(item: Issue, listed: Mapping[int, Issue]) -> bool:
@@ -115,12 +115,12 @@ def needs_followup(item: Issue, listed: Mapping[int, Issue]) -> bool:
 
     A held item is read by its holder; an item that is missing in a short list comes back with the next one.
     """
-    return item.is_pull_request and links.issue_named_by(item.body) in listed
+    return item.is_pull_request and issue_named_by(item.body) in listed
 
 
 def belongs(item: Issue, known: Mapping[int, Issue]) -> bool:
     """Return whether an item without a stage is followed: a pull request for a known issue, as if opened again."""
-    return item.is_pull_request and links.issue_named_by(item.body) in known
+    return item.is_pull_request and issue_named_by(item.body) in known
 
 
 def _version(item: Issue) -> str:

@@ -10,7 +10,7 @@ from fakes.lock_server import BOT, EPOCH
 from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, OPENED, World, answer
 
-from reviewer_agent.links import issue_named_by
+from reviewer_agent.links import issue_closed_by
 from reviewer_agent.snapshot import Merge
 from shared.lock.lease import Lease
 from shared.models import Account, CheckOutcome, Review, ReviewState
@@ -190,4 +190,4 @@ async def test_an_old_comment_that_becomes_an_order_by_an_edit_does_not_count() 
     ],
 )
 def test_which_issue_a_pull_request_closes(body: str, number: int | None) -> None:
-    assert issue_named_by(replace(OPENED, body=body)) == number
+    assert issue_closed_by(replace(OPENED, body=body)) == number

@@ -8,11 +8,11 @@ import pytest
 from worker_comment_scene import FENCE, ISSUE
 
 from shared.git import proof_claim
+from shared.github.pulls import issue_named_by
 from shared.specification import SpecificationKind
 from shared.text import change_summary
 from shared.text.comment_signatures import Keyring
 from worker_agent import comments, pull_request_body
-from worker_agent.links import issue_named_by
 from worker_agent.pull_request_body import ChangeSummary
 from worker_agent.tdd import claim
 

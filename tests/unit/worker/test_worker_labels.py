@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from worker_decision_scene import fence, pull
 
+from shared.github.pulls import issue_named_by
 from shared.lock.record import Fence
 from shared.workflow import Stage
 from worker_agent.expected_labels import ExpectedLabels, of_pull_request, ordered_to_stop, projection
-from worker_agent.links import issue_named_by, issue_of
+from worker_agent.links import issue_of
 
 READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
 CHANGES, FAILED, CI_FAILED, WITHDRAWN = Stage.CHANGES_REQUESTED, Stage.FAILED, Stage.CI_FAILED, Stage.WITHDRAWN
