@@ -8,8 +8,8 @@ from pathlib import Path
 
 from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
-from worker_agent.tdd.runners.report import TestRun
-from worker_agent.tdd.runners.run import TestBench, Tests
+from worker_agent.tdd.runners.test_bench import TestBench, Tests
+from worker_agent.tdd.runners.test_run import TestRun
 
 
 class CountingBench(TestBench):

@@ -49,7 +49,7 @@ from worker_agent.reconcile_rules import rules
 from worker_agent.repository_rules import RepositoryRuleReader
 from worker_agent.tdd.proof.base_run_cache import BaseRuns
 from worker_agent.tdd.runners.observed_runs import ObservedBench
-from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.test_bench import TestBench
 from worker_agent.tdd.setup.hooks import Hook, HookCommands, Hooks
 from worker_agent.tdd.setup.setup_step import SetUp
 

@@ -39,9 +39,9 @@ from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
 from worker_agent.tdd.proof.layout import Layout
 from worker_agent.tdd.proof.subject import Run, pinned_by
 from worker_agent.tdd.proof.suites import chosen_suites
-from worker_agent.tdd.runners.report import TestRun
-from worker_agent.tdd.runners.run import TestBench
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_bench import TestBench
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.tdd.setup.hooks import Hooks
 from worker_agent.tdd.setup.installed import Installed
 from worker_agent.work_context import WorkContext

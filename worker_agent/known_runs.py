@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from worker_agent.tdd.runners.report import TestId, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import TestId, TestResult, TestRun
 
 MOST_RUNS = 64
 """Most runs that are remembered; the oldest goes first."""

@@ -30,7 +30,7 @@ from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.quality_fix import Clean, QualityFix
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.renewed_evidence import RenewedEvidence
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.work_context import WorkContext
 
 _Prompt = Callable[[Sequence[str]], str]

@@ -22,7 +22,7 @@ from runtime.building.confinement import confinement
 from shared import process
 from shared.errors import EngineError, Misconfigured
 from shared.git.command import Git, Identity, Signature
-from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.test_bench import TestBench
 from worker_agent.verify.report import Report
 
 LIMIT_SECONDS = 400.0

@@ -39,7 +39,7 @@ from worker_agent.policy import SuitePolicy
 from worker_agent.repository_rules import settings_at
 from worker_agent.tdd.proof.subject import Rules
 from worker_agent.tdd.runners.observed_runs import ObservedBench
-from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.test_bench import TestBench
 from worker_agent.tdd.setup.setup_step import SetUp
 from worker_agent.verify.clone import brought, cloned
 from worker_agent.verify.compare import Falsehood, false, unproven

@@ -40,7 +40,7 @@ from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommits, Places
 from worker_agent.tdd.phases.cycle import RETRIES, Cycle
-from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.test_bench import TestBench
 
 ENGINE = Identity("engine", "1+engine@users.noreply.github.com")
 ENVIRONMENT = {"PATH": os.environ["PATH"]}

@@ -12,7 +12,7 @@ from verify_scene import repository
 from shared.git.command import Git
 from shared.specification import Specification
 from worker_agent.policy import SuitePolicy
-from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.test_bench import TestBench
 from worker_agent.verify.clone import brought, cloned
 from worker_agent.verify.repeat import Ask, Repeat, Repeated
 

@@ -9,8 +9,8 @@ from toolchain import Checkout, needed, outcomes
 
 from worker_agent.tdd.runners.bats_runner import BatsRunner
 from worker_agent.tdd.runners.registry import choose
-from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import FailureKind
 
 FILE = "test/add.bats"
 NAMED = f"{FILE}::adds two numbers"

@@ -9,8 +9,8 @@ from go_corpus import BASE, CODE, CRASHES, NEW, NOT_BUILT, PASSED, TEST, new_fil
 from toolchain import Checkout, failing, needed, outcomes
 
 from worker_agent.tdd.runners.go_runner import GoRunner
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from java_corpus import (
 from toolchain import Checkout, failing, needed, outcomes
 
 from worker_agent.tdd.runners.maven_runner import GradleRunner, MavenRunner
-from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import FailureKind
 
 REPOSITORY = Path("/usr/share/maven-repo")
 """The directory in which Debian keeps Maven's plugins and JUnit."""

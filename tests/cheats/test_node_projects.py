@@ -16,8 +16,8 @@ from worker_agent.tdd.runners.jest_runner import JestRunner
 from worker_agent.tdd.runners.mocha_runner import MochaRunner
 from worker_agent.tdd.runners.node_runner import NodeRunner
 from worker_agent.tdd.runners.registry import choose
-from worker_agent.tdd.runners.report import FailureKind, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import FailureKind, TestRun
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
 _RUNNERS: dict[str, JavaScriptRunner] = {

@@ -11,8 +11,8 @@ from toolchain import Checkout, needed
 
 from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.registry import choose
-from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import FailureKind
 
 KINDS = {
     "first": FailureKind.FIRST_PARTY_IMPORT,

@@ -11,9 +11,9 @@ from toolchain import Checkout, needed
 
 from worker_agent.tdd.runners.minitest_runner import MinitestRunner
 from worker_agent.tdd.runners.registry import choose
-from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.rspec_runner import RspecRunner
 from worker_agent.tdd.runners.runner import Runner, Selection
+from worker_agent.tdd.runners.test_run import FailureKind
 
 RUNNERS: dict[str, tuple[Runner, str]] = {
     "rspec": (RspecRunner(), "rspec"),

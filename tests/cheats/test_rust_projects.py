@@ -10,8 +10,8 @@ from rust_corpus import BASE, CODE, INLINE_TEST, NEW, NOT_BUILT, PASSED, TEST
 from toolchain import Checkout, failing, needed, outcomes
 
 from worker_agent.tdd.runners.cargo_runner import CargoRunner
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
 
 
 @pytest.fixture

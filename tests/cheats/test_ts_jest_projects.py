@@ -10,8 +10,8 @@ from node_tools import offer, tools
 from toolchain import Checkout, needed, outcomes
 
 from worker_agent.tdd.runners.jest_runner import JestRunner
-from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import FailureKind
 
 OLD, NEW, CODE = "test/find.test.ts", "test/search.test.ts", "src/search.ts"
 BASE = {

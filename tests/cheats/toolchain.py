@@ -12,9 +12,9 @@ import pytest
 
 from worker_agent.tdd.proof.execution import fresh_names
 from worker_agent.tdd.runners.control import Control, watched
-from worker_agent.tdd.runners.report import CaseOutcome, TestRun
-from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.runners.runner import Runner, Selection
+from worker_agent.tdd.runners.test_bench import TestBench, Tests
+from worker_agent.tdd.runners.test_run import CaseOutcome, TestRun
 
 _PASSED_ON = ("PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME")
 """Variables of this machine's environment that a toolchain needs."""

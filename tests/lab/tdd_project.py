@@ -10,9 +10,9 @@ from pathlib import Path
 from worker_agent.tdd.judging.judge import judge_red
 from worker_agent.tdd.judging.verdict import RedVerdict
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
-from worker_agent.tdd.runners.report import CaseOutcome, TestResult, TestRun
-from worker_agent.tdd.runners.run import OutputLimits, TestBench, Tests
 from worker_agent.tdd.runners.runner import Runner, Selection
+from worker_agent.tdd.runners.test_bench import OutputLimits, TestBench, Tests
+from worker_agent.tdd.runners.test_run import CaseOutcome, TestResult, TestRun
 
 PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q"
 ENVIRONMENT = {

@@ -15,7 +15,7 @@ from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import ProcessLimits
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.runners.report_runner import ReportRunner
-from worker_agent.tdd.runners.run import TestBench, Tests
+from worker_agent.tdd.runners.test_bench import TestBench, Tests
 
 MIB = 2**20
 SMALL = ProcessLimits(memory_bytes=150 * MIB, processes=40, disk_bytes=20 * MIB, files=2000, cpu_seconds=1.5)

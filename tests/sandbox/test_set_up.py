@@ -17,7 +17,7 @@ from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import ProcessLimits
 from shared.sandbox.wrap import Isolation, Wrap
 from worker_agent.tdd.runners.report_runner import ReportRunner
-from worker_agent.tdd.runners.run import TestBench, Tests
+from worker_agent.tdd.runners.test_bench import TestBench, Tests
 from worker_agent.tdd.setup.setup_step import SetUp, SetUpFailed, collect, digest, lock_files
 
 PYTHON = shlex.quote(sys.executable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
 
 OLD, NEW = "tests/test_old.py", "tests/test_new.py"
 KEPT, N1, N2 = f"{OLD}::test_kept", f"{NEW}::test_one", f"{NEW}::test_two"

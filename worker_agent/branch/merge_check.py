@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shared.git.merging import Conflict, has_markers
 from worker_agent.tdd.judging.verdict import listed, output, result_text
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 
 def newly_failing(ours: TestRun, base: TestRun, merged: TestRun, own_files: Collection[str]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.proof.later_changes import weakened
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.work_context import WorkContext
 
 log = structlog.get_logger()

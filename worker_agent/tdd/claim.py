@@ -12,7 +12,7 @@ from shared.git.notes import ChangedTest, ProofNote
 from shared.git.proof_claim import NAME, PURPOSE, VERSION, Claim, ClaimedProof, NoClaim, digest, read
 from shared.text import comment_signatures
 from shared.text.comment_signatures import Keyring
-from worker_agent.tdd.runners.report import TestId
+from worker_agent.tdd.runners.test_run import TestId
 
 __all__ = ["LIMIT", "Claim", "ClaimedProof", "NoClaim", "digest", "read", "write"]
 

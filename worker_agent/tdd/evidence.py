@@ -10,7 +10,7 @@ from shared.git.notes import ProofNote
 from shared.text import one_line
 from worker_agent.tdd.inert_markdown import ID_CHARS, code, mixed, plain
 from worker_agent.tdd.proof_lines import attention, changed_expectations, tried
-from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, TestId, TestRun
 
 ROWS = 100
 TABLE_CHARS = 14_000

@@ -17,7 +17,7 @@ from worker_agent.tdd.comparison.same_code import is_same_code
 from worker_agent.tdd.judging.verdict import listed
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import counted, green_note
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.tdd.tree_verification import TreeVerification
 from worker_agent.work_context import WorkContext
 

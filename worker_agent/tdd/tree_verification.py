@@ -16,7 +16,7 @@ from worker_agent.tdd.proof.change import Change, load, tree_with_tests
 from worker_agent.tdd.proof.examination import Green, Red
 from worker_agent.tdd.proof.layout import Layout
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.work_context import WorkContext
 
 NO_TESTS = "No test file was changed: write the tests of the acceptance criteria first."

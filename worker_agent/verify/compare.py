@@ -9,7 +9,7 @@ from itertools import chain
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Proof, proofs
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.runners.report import TestId
+from worker_agent.tdd.runners.test_run import TestId
 from worker_agent.verify.repeat import Repeated, counts
 
 

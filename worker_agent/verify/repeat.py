@@ -21,9 +21,9 @@ from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
 from worker_agent.tdd.proof.layout import Layout
 from worker_agent.tdd.proof.subject import ProofSubject, Rules, Run
 from worker_agent.tdd.proof.suites import chosen_suites
-from worker_agent.tdd.runners.report import TestId, TestRun
-from worker_agent.tdd.runners.run import TestBench
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_bench import TestBench
+from worker_agent.tdd.runners.test_run import TestId, TestRun
 
 
 @dataclass(frozen=True, slots=True)

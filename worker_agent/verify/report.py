@@ -7,7 +7,7 @@ from typing import Self
 
 from shared.git.notes import ChangedTest
 from shared.text import one_line
-from worker_agent.tdd.runners.report import NO_TESTS
+from worker_agent.tdd.runners.test_run import NO_TESTS
 from worker_agent.verify.compare import Falsehood
 from worker_agent.verify.repeat import Ask, Repeated
 

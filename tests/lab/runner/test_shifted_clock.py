@@ -12,8 +12,8 @@ import pytest
 from worker_agent.tdd.runners import shifted_clock
 from worker_agent.tdd.runners.node_runner import NodeRunner
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
-from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.runners.runner import Runner
+from worker_agent.tdd.runners.test_bench import TestBench, Tests
 
 YEAR = 365 * 86_400
 PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest -q"

@@ -15,9 +15,9 @@ from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.proof.execution import fresh_names
 from worker_agent.tdd.runners.control import watched
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
 
 
 @pytest.fixture

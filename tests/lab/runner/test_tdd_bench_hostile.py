@@ -10,8 +10,8 @@ from tdd_project import BASE, FOUND, NEW, SEARCH, Project, judged, new_project
 
 from worker_agent.tdd.judging.judge import judge_baseline, judge_green
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestRun
-from worker_agent.tdd.runners.run import OutputLimits
+from worker_agent.tdd.runners.test_bench import OutputLimits
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestRun
 
 
 @pytest.fixture

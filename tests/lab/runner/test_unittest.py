@@ -11,8 +11,8 @@ from tdd_project import Project
 
 from worker_agent.tdd.proof.execution import fresh_names
 from worker_agent.tdd.runners.control import watched
-from worker_agent.tdd.runners.report import FailureKind, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import FailureKind, TestRun
 from worker_agent.tdd.runners.unittest_runner import UnittestRunner
 
 UNITTEST = f"{shlex.quote(sys.executable)} -m unittest"

@@ -14,9 +14,9 @@ from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.proof.doubts import of_blind
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
-from worker_agent.tdd.runners.report import CaseOutcome, TestResult, TestRun
-from worker_agent.tdd.runners.report import FailureKind as Failure
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import FailureKind as Failure
 
 FILE, CODE = "tests/test_page.py", "page.py"
 BLIND, SEES = f"{FILE}::test_blind", f"{FILE}::test_sees"

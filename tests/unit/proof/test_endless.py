@@ -13,8 +13,8 @@ from worker_agent.tdd.proof import endless_tests, examination
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
 
 FILE = "tests/test_steps.py"
 OLD, LOOPS, FAILS = (f"{FILE}::test_{word}" for word in ("old", "loops", "fails"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from worker_agent.tdd.proof import base_run_cache
 from worker_agent.tdd.proof.base_run_cache import BaseRuns
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
 
 RUN = TestRun(
     {"a.py::x": TestResult("a.py::x", "a.py", CaseOutcome.FAILED, FailureKind.SYNTAX, "odd \udcff", asserted=True)},

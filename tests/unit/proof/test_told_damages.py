@@ -11,8 +11,8 @@ from worker_agent.tdd.proof.damage_detection import noticing
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
 
 FILE, CODE = "tests/test_page.py", "page.py"
 ONE, OTHER = f"{FILE}::test_one", f"{FILE}::test_other"

@@ -12,8 +12,8 @@ from worker_agent.tdd.proof import weakened
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
 
 CODE, TESTS = "page.py", "tests/test_page.py"
 TEST = f"{TESTS}::test_page"

@@ -19,7 +19,7 @@ from shared.sandbox.view import FileSystemView, Outlet
 from shared.sandbox.wrap import Isolation, Wrap
 from worker_agent.tdd.judging.judge import judge_red
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 LIMITS = ProcessLimits(memory_bytes=GIB, processes=10, disk_bytes=GIB // 2, files=100, cpu_seconds=60)
 

@@ -15,7 +15,7 @@ from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.proof.subject import ProofSubject
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 PATH = "shop/fees.py"
 CODE = b"""def fee(amount, member):

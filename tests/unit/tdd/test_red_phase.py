@@ -32,7 +32,7 @@ from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
 from worker_agent.tdd.phases import skipped_criteria
 from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.proof.examination import Red
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.work_context import WorkContext
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)

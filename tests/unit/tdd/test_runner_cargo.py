@@ -14,8 +14,8 @@ from worker_agent.tdd.runners import cargo_script, rust_build
 from worker_agent.tdd.runners.cargo_runner import CargoRunner
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
 
 CARGO = CargoRunner()
 LIB = """pub mod deep;

@@ -9,7 +9,7 @@ import pytest
 from worker_agent.tdd.runners import control_python, control_ruby
 from worker_agent.tdd.runners.control import Control, watched
 from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
-from worker_agent.tdd.runners.report import CaseOutcome, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, TestResult, TestRun
 
 NAMES = ["alpha_one", "beta_two", "gamma_three", "delta_four"]
 CONTROL = Control("t.py", b"", failing=frozenset({"fails"}), passing=frozenset({"passes"}))

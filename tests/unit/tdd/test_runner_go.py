@@ -11,8 +11,8 @@ from shared.errors import Misconfigured
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.go_runner import GoRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
 
 GO = GoRunner()
 FILES = {

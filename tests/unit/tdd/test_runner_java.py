@@ -10,8 +10,8 @@ import pytest
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.maven_runner import GradleRunner, MavenRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
 
 MAVEN, GRADLE = MavenRunner(), GradleRunner()
 TEST = "src/test/java/shop/PriceTest.java"

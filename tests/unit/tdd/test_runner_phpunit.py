@@ -8,7 +8,7 @@ import pytest
 
 from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome
+from worker_agent.tdd.runners.test_run import CaseOutcome
 
 REPORT = """<testsuites><testsuite name="PageTest" file="{root}/tests/PageTest.php" tests="1">
 <testcase name="testPage" class="PageTest" classname="PageTest" file="{root}/tests/PageTest.php" line="3">

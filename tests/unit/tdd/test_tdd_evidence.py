@@ -8,7 +8,7 @@ import pytest
 from tdd_evidence_scene import EVIDENCE, HOSTILE
 
 from worker_agent.tdd.evidence import ROWS, Proof, covered, criterion_of, markdown, proofs
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
 
 
 def test_the_section_says_what_was_red_where_and_what_it_cost() -> None:

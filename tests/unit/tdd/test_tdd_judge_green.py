@@ -9,7 +9,7 @@ from tdd_runs import BASE, BUG, FIRST, KEPT, N1, N2, NEW, OLD, SKIPPED, ran, sto
 
 from worker_agent.tdd.judging.judge import FORCED, UNPROVEN, Apart, judge_green, unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.runners.report import FailureKind, TestRun
+from worker_agent.tdd.runners.test_run import FailureKind, TestRun
 
 GREEN = ran(KEPT, N1)
 

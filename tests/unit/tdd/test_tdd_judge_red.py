@@ -9,7 +9,7 @@ from tdd_runs import BASE, BUG, FIRST, KEPT, N1, N2, NEW, OLD, SKIPPED, THIRD, r
 
 from worker_agent.tdd.judging.judge import FORCED, judge_baseline, judge_red
 from worker_agent.tdd.judging.verdict import DETAILS, LINE_CHARS, ErrorType, RedVerdict
-from worker_agent.tdd.runners.report import FailureKind, TestRun
+from worker_agent.tdd.runners.test_run import FailureKind, TestRun
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from tdd_runs import BUG, KEPT, N1, NEW, OLD, SKIPPED, THIRD, ran, stopped
 
 from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestRun
 
 BOTH = ran(KEPT, N1)
 

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
 
 A, B, C, D = "t.py::a", "t.py::b", "t.py::c", "t.py::d"
 RESULTS = {

@@ -7,7 +7,7 @@ from tdd_runs import BUG, KEPT, N1, N2, NEW, OLD, ran, stopped
 
 from shared.git.merging import Conflict
 from worker_agent.branch.merge_check import described, newly_failing, unresolved
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 THEIRS = "tests/test_theirs.py::test_theirs"
 MARKED = b"a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"

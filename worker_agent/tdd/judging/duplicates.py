@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners.report import TestId
+from worker_agent.tdd.runners.test_run import TestId
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, Verdict, listed, output, result_text
-from worker_agent.tdd.runners.report import ACCEPTED, CaseOutcome, FailureKind, TestId, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import ACCEPTED, CaseOutcome, FailureKind, TestId, TestResult, TestRun
 
 _COMPILED = (".rs", ".go", ".java", ".kt", ".cs")
 

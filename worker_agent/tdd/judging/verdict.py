@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import islice
 
 from shared.text import excerpt, one_line, printable
-from worker_agent.tdd.runners.report import TestId, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import TestId, TestResult, TestRun
 
 DETAILS = 20
 """The most lines of one verdict; the others are counted."""

@@ -11,7 +11,7 @@ from shared.pending import mark
 from shared.pending.marked import Marked
 from shared.pending.source import activated, find, path_of
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict, listed, result_text
-from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, TestId, TestRun
 
 
 def pending_test(issue: Issue, claimant: Claimant) -> TestId:

@@ -25,7 +25,7 @@ from worker_agent.tdd.phases.phase_notes import green_note, spent, subject, undo
 from worker_agent.tdd.phases.quality_fix import ANY_TIME, Clean, QualityFix
 from worker_agent.tdd.phases.red_phase import tests_prompt
 from worker_agent.tdd.proof.examination import Green, Red
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.tdd.tree_verification import TreeVerification
 from worker_agent.work_context import WorkContext
 

@@ -13,7 +13,7 @@ from worker_agent.decide import Phase as Next
 from worker_agent.tdd.evidence import proofs
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict
 from worker_agent.tdd.proof.examination import Red
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.work_context import WorkContext
 
 

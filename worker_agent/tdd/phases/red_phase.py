@@ -22,7 +22,7 @@ from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
 from worker_agent.tdd.phases import next_phase, skipped_criteria
 from worker_agent.tdd.phases.phase_notes import red_note, spent, subject, undone
 from worker_agent.tdd.proof.examination import Red
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.tdd.tree_verification import TreeVerification
 from worker_agent.work_context import WorkContext
 

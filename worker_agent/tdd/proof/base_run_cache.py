@@ -12,7 +12,7 @@ import structlog
 from anyio import to_thread
 from pydantic import TypeAdapter, ValidationError
 
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 log = structlog.get_logger()
 

@@ -14,7 +14,7 @@ from worker_agent.tdd.proof.budget import LONG_SECONDS, TimeBudget
 from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.source import parse
 

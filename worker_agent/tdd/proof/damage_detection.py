@@ -15,7 +15,7 @@ from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestId, TestRun
+from worker_agent.tdd.runners.test_run import TestId, TestRun
 
 log = structlog.get_logger()
 

@@ -16,7 +16,7 @@ from worker_agent.tdd.damage.expectations import (
 )
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestId, TestRun
+from worker_agent.tdd.runners.test_run import TestId, TestRun
 from worker_agent.tdd.syntax.source import parse
 
 

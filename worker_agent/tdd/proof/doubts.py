@@ -16,7 +16,7 @@ from worker_agent.tdd.proof.damage_detection import Noticed, Units, noticing_of
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.proof.unit_index import UnitIndex
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 TRIED = 8
 """The most damages that are tried on tests that did not notice other values."""

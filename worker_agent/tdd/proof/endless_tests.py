@@ -12,8 +12,8 @@ from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.proof.execution import Overlay, merged
 from worker_agent.tdd.proof.subject import SLOWER, ProofSubject
 from worker_agent.tdd.proof.unit_index import UnitIndex
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
 
 SINGLY = 8
 """The most new and changed tests that are run one by one."""

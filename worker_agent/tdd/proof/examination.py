@@ -26,8 +26,8 @@ from worker_agent.tdd.proof.old_tests import OldTests
 from worker_agent.tdd.proof.source_readers import of_readers
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.proof.untested import untested
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId, TestResult, TestRun
 
 SILENT = (
     "{}: nothing in the change can be damaged, and the test expects nothing that could be: it proves nothing. "

@@ -7,7 +7,7 @@ from worker_agent.tdd.damage.code_edits import shown
 from worker_agent.tdd.proof.damage_detection import Units, noticing_of
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestId, TestRun
+from worker_agent.tdd.runners.test_run import TestId, TestRun
 
 HOOKED = "{}: it only passes together with `{}` in {}, which acts on tests that do not mention it"
 

@@ -13,7 +13,7 @@ from worker_agent.tdd.comparison.similarity import with_rewritten
 from worker_agent.tdd.proof import weakened
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import FailureKind, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import FailureKind, TestResult, TestRun
 
 _NAME_GONE = re.compile(
     r"AttributeError|NameError|ImportError|ModuleNotFoundError|unexpected keyword argument|positional arguments? but"

@@ -6,7 +6,7 @@ from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 SHORT_SECONDS = 60.0
 """A suite that takes no longer is run as far as it names the changed code, however large that part is."""

@@ -12,7 +12,7 @@ from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.damage_detection import Noticed, Units
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 _READS = re.compile(
     r"\.__code__\b|\bco_(?:consts|names|varnames|code)\b|\bgetsource(?:lines)?\(|\bdis\.(?:dis|Bytecode|get_instructions)\("

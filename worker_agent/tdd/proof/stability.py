@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import SLOWER, ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import TestId, TestRun
 
 CLOCK_SHIFT = 400 * 86_400
 """Seconds that the clock of a run elsewhere is ahead."""

@@ -11,8 +11,8 @@ from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.pinned_files import pinned
 from worker_agent.tdd.proof.unit_index import UnitIndex
 from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
-from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.test_run import TestId, TestRun
 
 Run = Callable[[str, Overlay, Selection | None, float | None], Awaitable[TestRun]]
 """Runs the tests of a tree: with an overlay, of a selection (None: all), within seconds (None: the bench's own)."""

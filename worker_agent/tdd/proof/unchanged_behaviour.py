@@ -15,7 +15,7 @@ from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.old_tests import OldTests
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 
 async def examined(subject: ProofSubject, baseline: TestRun) -> Green:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from worker_agent.tdd.runners.report import TestId, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import TestId, TestResult, TestRun
 
 if TYPE_CHECKING:
     from worker_agent.tdd.syntax.units import TestUnit

@@ -12,7 +12,7 @@ from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.test_run import TestRun
 
 DAMAGES = 6
 """The most damages of the code that the changed tests run, also of unchanged code, tried on both versions."""

@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from worker_agent.tdd.runners import java_build
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.java_sources import JavaSources
 from worker_agent.tdd.runners.json_lines import json_object, lines
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
 from worker_agent.tdd.runners.maven_report import selected_files
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.raw_report import Case, Report
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
 
 INIT = """allprojects { tasks.withType(Test) { task ->
   def tell = { what -> new File(REPORT).append(groovy.json.JsonOutput.toJson(what) + "\\n") }

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.project import Project, directory_name
+from worker_agent.tdd.runners.raw_report import Case
 
 SUFFIXES = (".java", ".kt", ".groovy", ".scala")
 _BUILD_FILES = frozenset({"pom.xml", "build.gradle", "build.gradle.kts"})

@@ -11,13 +11,13 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners import command_line, control_javascript, json_report, package_scripts
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import FailureKind, TestId
+from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
+from worker_agent.tdd.runners.test_run import FailureKind, TestId
 
 _PASS_OPTIONS_ON = frozenset({"npx", "pnpm", "yarn", "bunx", "node", "env", "pnpx"})
 """Programs that run another one with all words after its name."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from worker_agent.tdd.runners.cases import Report
+from worker_agent.tdd.runners.raw_report import Report
 
 M = TypeVar("M", bound=BaseModel)
 

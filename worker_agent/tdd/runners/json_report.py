@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ConfigDict, Field
 
 from worker_agent.tdd.runners import json_lines
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.raw_report import Case, Report
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
 
 BETWEEN = " > "
 """The text between the titles of nested blocks in a test's id."""

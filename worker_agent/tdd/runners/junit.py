@@ -9,8 +9,8 @@ import re
 from dataclasses import replace
 from xml.parsers import expat
 
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.raw_report import Case, Report
 
 REPORT_LIMIT = 50 * 2**20
 """The most bytes of a report that are read."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from worker_agent.tdd.runners.cases import SEVERITY, Case
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.raw_report import SEVERITY, Case
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
 
 _ROOTS = frozenset({"testsuites", "testsuite"})
 _OUTCOMES = {

@@ -11,10 +11,10 @@ import re
 from typing import Any
 
 from worker_agent.tdd.runners import java_build, junit
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.java_sources import JavaSources
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome
+from worker_agent.tdd.runners.raw_report import Case, Report
+from worker_agent.tdd.runners.test_run import CaseOutcome
 
 FILE_LINE = "=== report "
 """The beginning of the line before each file, with its path relative to the checkout."""

@@ -14,13 +14,13 @@ from pathlib import PurePosixPath
 from tree_sitter import Node
 
 from worker_agent.tdd.runners import gradle_report, java_build, java_sources, maven_report
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.java_sources import JavaSources, class_of
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
+from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.syntax.source import Source, parse
 
 TESTS_LIMIT = 60

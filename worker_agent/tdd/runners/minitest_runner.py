@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners import control_ruby, engine_report
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.ruby_runner import RubyRunner, without_addresses
 from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
 
 _REPORTER = """\
 require 'json'

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners import engine_report
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.javascript import NO_ARGUMENTS, SCRIPT, JavaScriptRunner
 from worker_agent.tdd.runners.json_report import BETWEEN
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Selection
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
 
 _REPORTER = (
     f"""\

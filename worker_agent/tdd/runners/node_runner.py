@@ -9,13 +9,13 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from worker_agent.tdd.runners import command_line, engine_report, package_scripts
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.javascript import SCRIPT, JavaScriptRunner
 from worker_agent.tdd.runners.json_report import BETWEEN
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome
+from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation
+from worker_agent.tdd.runners.test_run import CaseOutcome
 
 _REPORTER = """\
 export default async function* (events) {

@@ -12,8 +12,8 @@ from shared.sandbox.confinement import Confinement
 from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import EventKind
 from worker_agent.tdd.runners.control import name
-from worker_agent.tdd.runners.report import CaseOutcome, TestRun
-from worker_agent.tdd.runners.run import TestBench, Tests
+from worker_agent.tdd.runners.test_bench import TestBench, Tests
+from worker_agent.tdd.runners.test_run import CaseOutcome, TestRun
 from worker_agent.tdd.setup.setup_step import SetUp
 
 

@@ -12,13 +12,13 @@ from pathlib import PurePosixPath
 from pydantic import BaseModel, ConfigDict, Field
 
 from worker_agent.tdd.runners import control_ruby, json_lines
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, TestId
+from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.ruby_runner import RubyRunner, without_addresses
 from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome, TestId
 
 _OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED, "pending": CaseOutcome.SKIPPED}
 _LOADING = re.compile(r"An error occurred while loading (\S+?)\.(?:\s|$)")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import FailureKind
+from worker_agent.tdd.runners.raw_report import Case
 from worker_agent.tdd.runners.runner import Runner
+from worker_agent.tdd.runners.test_run import FailureKind
 
 _NOT_LOADED = re.compile(r"cannot load such file -- (\S+)")
 _NO_CONSTANT = re.compile(r"uninitialized constant (\S+)|undefined (?:local variable or )?method [`'](\w+[?!]?)'")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from worker_agent.tdd.runners.report import FailureKind, worst
+from worker_agent.tdd.runners.test_run import FailureKind, worst
 
 _ERROR = re.compile(r"^error(?:\[(E\d+)\])?: (.+)$", re.MULTILINE)
 _ABOUT_OTHERS = re.compile(r"aborting due to |could not compile|Couldn't compile|test failed|doctest failed")

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners import control_python, engine_report
-from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Runner, Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
 
 _REPORTER = """\
 import json, os, sys, traceback, unittest

@@ -8,9 +8,9 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from worker_agent.tdd.runners.cases import Report
 from worker_agent.tdd.runners.junit import REPORT_LIMIT
 from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.raw_report import Report
 from worker_agent.tdd.runners.runner import Runner
 
 _NOT_SOURCE = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"})

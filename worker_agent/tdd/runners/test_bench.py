@@ -22,12 +22,12 @@ from shared.sandbox.limits import FILE_BYTES, limited
 from shared.sandbox.wrap import Isolation
 from worker_agent.tdd.phases.quality import Ran
 from worker_agent.tdd.runners import command_line, shifted_clock, untrusted_files
-from worker_agent.tdd.runners.cases import SEVERITY, Case, Report
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
-from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestResult, TestRun
+from worker_agent.tdd.runners.raw_report import SEVERITY, Case, Report
 from worker_agent.tdd.runners.report_pipe import ReportPipe, report_pipe
 from worker_agent.tdd.runners.runner import Invocation, Runner, Selection
+from worker_agent.tdd.runners.test_run import CaseOutcome, TestId, TestResult, TestRun
 from worker_agent.tdd.setup.installed import NOTHING, Installed
 from worker_agent.tdd.setup.setup_step import Export, SetUp
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from worker_agent.tdd.runners.report import CaseOutcome
+from worker_agent.tdd.runners.test_run import CaseOutcome
 
 SEVERITY = {CaseOutcome.PASSED: 0, CaseOutcome.SKIPPED: 1, CaseOutcome.ERROR: 2, CaseOutcome.FAILED: 3}
 """Rank of outcomes: if a test has several, the highest counts, so that a pass never hides a failure."""
