@@ -150,7 +150,7 @@ def _about_failures() -> Iterator[Message]:
         "edited": errors.SpecificationEdited("`status:ready`"),
         "branch moved": errors.BranchTaken("auto/issue-12", HEAD, BASE),
         "conflict": errors.ConflictUnresolved(("main", "auto/issue-12"), ["search.py"], ["a marker is left"]),
-        "budget": RunEnded("The run 'implement' used up its budget.", Category.BUDGET, "Raise `budgets.run`."),
+        "budget": RunEnded("The run 'implement' used up its budget.", Category.RUN_BUDGET, "Raise `budgets.run`."),
     }
     for name, error in reasons.items():
         fence = replace(FAILED, pr=15) if name in {"CI", "rounds", "branch moved", "conflict"} else FAILED

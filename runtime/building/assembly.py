@@ -15,7 +15,7 @@ from config.environment import child_environment
 from config.repository import RepositorySettings
 from config.settings import Settings
 from runtime.building.backends import backend
-from runtime.building.budget import money
+from runtime.building.budget import repository_budget
 from runtime.building.confinement import confinement
 from runtime.building.excluded_items import ExcludedItems
 from runtime.building.github_adapters import Hub, hub, observed_hub
@@ -216,9 +216,9 @@ async def _parts(
     await mirror.ensure()
     identity = git_identity(adapters.account)
     fences = Fences(mirror, identity)
-    spending = money(process, configured, fences, mirror, lambda: me.github.server_time)
-    claimant = claimant_of(process, adapters, spending.budget_check)
-    board = claimant.accounts, claimant.keys, spending.credit
+    budget = repository_budget(process, configured, fences, mirror, lambda: me.github.server_time)
+    claimant = claimant_of(process, adapters, budget.budget_check)
+    board = claimant.accounts, claimant.keys, budget.table
     strangers = UntrustedComments(adapters.people, claimant.accounts)
     status = ObservedStatus(adapters.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
     listener = _listener(process, me, configured.name)
@@ -248,13 +248,13 @@ async def _parts(
             event_recorder,
         ),
         claimant=claimant,
-        coder=spending.paid(process, configured, coder),
+        coder=budget.paid(process, configured, coder),
         outgoing=process.outgoing,
         outbox=process.outbox,
         confinement=confined,
         telemetry=process.telemetry,
         event_recorder=event_recorder,
-        spent=spending.spent,
+        spent=budget.spent,
         roles=process.roles,
         choices=process.choices[configured.name],
         account_work=process.work.setdefault(adapters.account.id, AccountWork(process.clock.boot)),

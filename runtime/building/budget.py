@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runtime.building.sign_in import git_server
 from shared.budget.budgeted_coder import BudgetedCoder, Unpriced
 from shared.budget.budgets import BudgetLimits
-from shared.budget.ledger import BudgetCheck, Ledger
+from shared.budget.ledger import Ledger, LedgerBudgetCheck
 from shared.llm import cli_spec
 from shared.llm.endpoint import Endpoints, Fixed
 from shared.llm.port import NOT_RUN
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
-    """The payment of a repository's runs. `ledger` None: they cost nothing, and nothing is written down."""
+class RepositoryBudget:
+    """The budget of a repository's runs. `ledger` None: they cost nothing, and nothing is written down."""
 
     ledger: Ledger | None
     run_usd: float
 
     @property
-    def budget_check(self) -> BudgetCheck | None:
+    def budget_check(self) -> LedgerBudgetCheck | None:
         """The check that claims ask first."""
-        return None if self.ledger is None else BudgetCheck(self.ledger, self.run_usd)
+        return None if self.ledger is None else LedgerBudgetCheck(self.ledger, self.run_usd)
 
-    def credit(self, number: int) -> str:
-        """Return the credit table of an item's status comment."""
+    def table(self, number: int) -> str:
+        """Return the budget table for an item's status comment."""
         return "" if self.ledger is None else self.ledger.table(f"#{number}")
 
     async def spent(self, number: int) -> float | None:
@@ -90,15 +90,15 @@ class MeasuredRuns:
         return None if begun else MeasuredRun(NOT_RUN)
 
 
-def money(
+def repository_budget(
     process: Process,
     configured: RepositorySettings,
     fences: Fences,
     mirror: Mirror,
     server_time: Callable[[], datetime],
-) -> Money:
-    """Return the money of one repository, by the configured budgets; a backend that is no program costs nothing."""
+) -> RepositoryBudget:
+    """Return the budget of one repository as it is configured; a backend that is no program costs nothing."""
     own = process.settings.budgets
     limits = BudgetLimits(own.issue, own.day, own.week, own.warn, own.unknown_run)
     costs = any(cli_spec(name) for name in process.settings.backends(configured))
-    return Money(Ledger(fences, mirror, server_time, limits, process.role) if costs else None, own.run)
+    return RepositoryBudget(Ledger(fences, mirror, server_time, limits, process.role) if costs else None, own.run)

@@ -74,7 +74,7 @@ class ProcessTelemetry:
         """Return a repository's event recorder, once GitHub can be asked for its time and its limits."""
         event_recorder = self.event_recorder(repository)
         event_recorder.server_time = lambda: github.server_time
-        self.health.budgets[repository] = lambda: github.budget
+        self.health.rate_limits[repository] = lambda: github.rate_limit
         return event_recorder
 
     @asynccontextmanager

@@ -17,7 +17,7 @@ from shared.clock import Clock
 from shared.errors import EngineError, RunFailed
 from shared.escalation.delivery import Escalation
 from shared.escalation.notifier import Sink
-from shared.llm.port import Coder, Request, RunOutcome, Usage, money
+from shared.llm.port import Coder, Request, RunOutcome, Usage, plausible_usd
 from shared.llm.proxy.account import ESTIMATED, METERED, MeasuredRun
 from shared.llm.role_router import RoleRouter
 from shared.retry.failures import Category
@@ -37,7 +37,7 @@ class BudgetWait(RunFailed):
     """A limit of day or week leaves no room for a run; it is tried again when older runs no longer count."""
 
     def __init__(self, sentence: str, until: datetime) -> None:
-        super().__init__(sentence, category=Category.CREDIT, reset=until)
+        super().__init__(sentence, category=Category.PERIOD_BUDGET, reset=until)
 
 
 class Measurements(Protocol):
@@ -95,7 +95,7 @@ class BudgetedCoder:
 
     def _cost(self, backend: str, usage: Usage, reserved: float) -> tuple[float, str]:
         """Return the cost that a run counts, and its source. Only the proxy may report more than was reserved."""
-        told = money(usage.cost_usd)
+        told = plausible_usd(usage.cost_usd)
         if told is not None:
             return told if usage.cost_source in {METERED, ESTIMATED} else min(told, reserved), usage.cost_source
         usd = self._ledger.limits.unknown_run
@@ -122,7 +122,7 @@ class BudgetedCoder:
 
 def _refusal(refused: BudgetRefusal) -> Exception:
     if refused.until is None:
-        return RunEnded(refused.sentence, Category.BUDGET, "Raise the limit under `budgets`, or finish it by hand.")
+        return RunEnded(refused.sentence, Category.RUN_BUDGET, "Raise the limit under `budgets`, or finish it by hand.")
     return BudgetWait(refused.sentence, refused.until)
 
 

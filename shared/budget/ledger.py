@@ -162,7 +162,7 @@ class Ledger:
                 )
 
 
-class BudgetCheck:
+class LedgerBudgetCheck:
     """Check that a run of at most `usd` could be paid for, by the ledger."""
 
     def __init__(self, ledger: Ledger, usd: float) -> None:

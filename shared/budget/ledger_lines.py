@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.budget.budgets import WEEK, Books, Run
-from shared.llm.port import MOST_USD, money
+from shared.llm.port import MOST_USD, plausible_usd
 from shared.llm.prices import MOST_TOKENS
 
 VERSION = 1
@@ -116,7 +116,7 @@ def read(text: str) -> Entry | None:
         if not isinstance(line, dict) or int(line["v"]) < VERSION:
             return None
         if "actual_usd" in line:
-            usd = money(line["actual_usd"])
+            usd = plausible_usd(line["actual_usd"])
             if usd is None:
                 return None
             role, backend, ending, rung = (str(line.get(name, "")) for name in ("role", "backend", "ending", "rung"))
@@ -126,7 +126,7 @@ def read(text: str) -> Entry | None:
             run=str(line["run"]),
             kind=str(line["kind"]),
             item=str(line["item"]),
-            usd=money(_number(line["reserve_usd"])),
+            usd=plausible_usd(_number(line["reserve_usd"])),
             until=_time(line["until"]),
             at=_time(line["at"]),
             balance=_balance(line),

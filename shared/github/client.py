@@ -24,7 +24,7 @@ from shared.github.fresh import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.kept_answers import KeptAnswers
-from shared.github.limits import Budget
+from shared.github.limits import RateLimit
 from shared.github.pacing import Pacing
 from shared.github.paging import PAGE, address, entries, may_go_on
 from shared.github.reading import BACKOFF_SECONDS, MOVED, Reads
@@ -93,9 +93,9 @@ class GitHub:
         return self._transport.server.now()
 
     @property
-    def budget(self) -> Budget | None:
-        """The hourly request budget as the last answer stated it; None before the first."""
-        return self._transport.limits.budget
+    def rate_limit(self) -> RateLimit | None:
+        """The hourly limit of requests as the last answer stated it; None before the first."""
+        return self._transport.limits.primary
 
     @property
     def scopes(self) -> frozenset[str] | None:

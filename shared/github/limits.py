@@ -35,7 +35,7 @@ RESOURCE = "core"
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RateLimit:
     """The primary limit of one resource: requests per hour, those left, and the time of the next start."""
 
     limit: int
@@ -44,41 +44,41 @@ class Budget:
 
 
 class RateLimits:
-    """The budgets and the pause that GitHub has ordered."""
+    """The limit of each resource and the pause that GitHub has ordered."""
 
     def __init__(self, server: ServerTime) -> None:
         self._server = server
-        self._budgets: dict[str, Budget] = {}
+        self._limits: dict[str, RateLimit] = {}
         self._pause: tuple[datetime, str] | None = None
         self._strikes = 0
 
     @property
-    def budget(self) -> Budget | None:
-        """The primary budget as the last answer stated it; None before the first answer."""
-        return self._budgets.get(RESOURCE)
+    def primary(self) -> RateLimit | None:
+        """The primary limit as the last answer stated it; None before the first answer."""
+        return self._limits.get(RESOURCE)
 
     def note(self, headers: Mapping[str, str]) -> None:
-        """Take over the budget of an answer that has just arrived, whose `Date` is known already."""
+        """Take over the limit of an answer that has just arrived, whose `Date` is known already."""
         try:
             limit, remaining = int(headers["x-ratelimit-limit"]), int(headers["x-ratelimit-remaining"])
             reset, now = since_1970(int(headers["x-ratelimit-reset"])), self._server.now()
         except (KeyError, ValueError, Transient):
             return  # not every answer carries them: GHES may have limits switched off
         if reset is not None:
-            budget = Budget(limit, remaining, bounded(reset, now))
-            self._budgets[headers.get("x-ratelimit-resource", RESOURCE)] = budget
+            known = RateLimit(limit, remaining, bounded(reset, now))
+            self._limits[headers.get("x-ratelimit-resource", RESOURCE)] = known
 
     def admit(self, *, urgent: bool) -> None:
         """Raise `Limited`, without sending anything, while GitHub would refuse or the reserve is touched."""
         if self._pause is not None and self._server.now() < self._pause[0]:
             raise Limited(*self._pause)
-        budget = self.budget
-        if budget is None or self._server.now() >= budget.reset:
+        primary = self.primary
+        if primary is None or self._server.now() >= primary.reset:
             return
-        if budget.remaining <= 0:
-            raise Limited(budget.reset, "the hourly budget is used up")
-        if not urgent and budget.remaining <= budget.limit * RESERVE:
-            raise Limited(budget.reset, "the rest of the hourly budget is kept for leases and releases")
+        if primary.remaining <= 0:
+            raise Limited(primary.reset, "the hourly budget is used up")
+        if not urgent and primary.remaining <= primary.limit * RESERVE:
+            raise Limited(primary.reset, "the rest of the hourly budget is kept for leases and releases")
 
     def succeeded(self) -> None:
         """Note that a request went through: the next secondary limit is the first in a row."""
@@ -97,11 +97,11 @@ class RateLimits:
         return Limited(*self._pause)
 
     def _until(self, headers: Mapping[str, str], exhausted: bool) -> datetime:
-        now, budget = self._server.now(), self.budget
+        now, primary = self._server.now(), self.primary
         if "retry-after" in headers:
             return _retry_after(headers["retry-after"], now)
-        if exhausted and budget is not None:
-            return max(budget.reset, now) + timedelta(seconds=1)
+        if exhausted and primary is not None:
+            return max(primary.reset, now) + timedelta(seconds=1)
         pause = min(SECONDARY_SECONDS * 2**self._strikes, SECONDARY_MAX_SECONDS)
         self._strikes += 1
         return now + timedelta(seconds=pause)

@@ -29,7 +29,7 @@ __all__ = ["MARK", "Status", "StatusBoard", "Thread"]
 
 log = structlog.get_logger()
 
-_CREDIT, _CREDIT_END = "<!-- credit -->", "<!-- end of credit -->"
+_BUDGET, _BUDGET_END = "<!-- credit -->", "<!-- end of credit -->"
 """Markers around figures that change by themselves with time: no reason to edit a comment."""
 
 
@@ -69,16 +69,16 @@ class StatusBoard:
         role: Role,
         accounts: Collection[int],
         keys: Keyring,
-        credit: Callable[[int], str] | None = None,
+        budget_table: Callable[[int], str] | None = None,
         ignored: Ignored | None = None,
     ) -> None:
-        """`credit` makes the table of what may be spent, as Markdown; empty if there is nothing to show.
+        """`budget_table` makes the table of what may be spent, as Markdown; empty if there is nothing to show.
 
         `ignored` returns the comments of a thread that nobody heeds, as entries `{id, why}`.
         """
         self._comments = comments
         self._ignored = ignored
-        self._credit = credit
+        self._budget_table = budget_table
         self._role = role
         self._accounts = accounts
         self._keys = keys
@@ -221,8 +221,8 @@ class StatusBoard:
         table = ""
         if status.rows:
             table = "\n".join(["| | |", "|---|---|", *(f"| {name} | {_cell(value)} |" for name, value in status.rows)])
-        credit = self._credit(number) if self._credit else ""
-        figures = f"{_CREDIT}\n{credit}\n{_CREDIT_END}" if credit else ""
+        budget_table = self._budget_table(number) if self._budget_table else ""
+        figures = f"{_BUDGET}\n{budget_table}\n{_BUDGET_END}" if budget_table else ""
         said = (neutralise(status.sentence), neutralise(status.notes), status_record.record_text(data))
         folded = (table, figures, status_record.machine_readable(data))
         return Words(_paragraphs(said), _paragraphs(folded))
@@ -256,6 +256,6 @@ async def _read_words(held: Held) -> Words:
 
 
 def _content(words: Words) -> tuple[str, str]:
-    """Return what makes two words differ: text and data (commands, ignored comments), without the credit figures."""
-    before, _, rest = words.details.partition(_CREDIT)
-    return words.text, f"{before.rstrip()}\n{rest.rpartition(_CREDIT_END)[2].strip()}".strip()
+    """Return what makes two words differ: text and data (commands, ignored comments), without the budget figures."""
+    before, _, rest = words.details.partition(_BUDGET)
+    return words.text, f"{before.rstrip()}\n{rest.rpartition(_BUDGET_END)[2].strip()}".strip()

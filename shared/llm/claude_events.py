@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from shared.llm.cli.stream import LINE_CAP, Event, denied_calls
-from shared.llm.port import DISABLED, Ending, RunOutcome, Usage, money
+from shared.llm.port import DISABLED, Ending, RunOutcome, Usage, plausible_usd
 from shared.llm.prices import MOST_TOKENS, count_of
 from shared.retry_times import since_1970
 
@@ -123,7 +123,7 @@ class Transcript:
         """Tokens and cost of the run: from its result if there is one, else the tokens seen, without a cost."""
         if self.result is None:
             return self.usage
-        cost = money(self.result.get("total_cost_usd"))
+        cost = plausible_usd(self.result.get("total_cost_usd"))
         models = self.result.get("modelUsage")
         parts = {name: part for name, part in _map(models).items() if isinstance(part, dict)}
         return Usage(

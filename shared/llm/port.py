@@ -145,7 +145,7 @@ MOST_USD = 10_000.0
 """Largest plausible cost of a single run: larger, infinite and non-numeric figures are rejected."""
 
 
-def money(value: object) -> float | None:
+def plausible_usd(value: object) -> float | None:
     """Return a cost in US dollars as a program or a file gives it; None if it is implausible."""
     believed = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_USD
     return float(value) if believed and isinstance(value, int | float) else None

@@ -63,7 +63,7 @@ class Shortage:
 
 
 class BudgetCheck(Protocol):
-    """Check of the money for a run."""
+    """Check that a run could be paid for."""
 
     async def shortage(self, number: int) -> Shortage | None:
         """Return why no run for this item could be paid for now; None if one could."""

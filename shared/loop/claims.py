@@ -95,7 +95,7 @@ class Claims:
         wait = _current_wait(view, intent)
         left = (
             await self._skip_shortage(view, intent, wait)
-            if wait is None or wait.reason == Category.CREDIT
+            if wait is None or wait.reason == Category.PERIOD_BUDGET
             else _skip_until(view, wait)
         )
         if left is not None:

@@ -23,9 +23,10 @@ class Category(StrEnum):
     """The kind of failure that ended a run; the values appear in comments and in the fence."""
 
     TURNS = "turns-used-up"
-    BUDGET = "budget-used-up"
+    RUN_BUDGET = "budget-used-up"
+    """The budget of the run was used up, or that of its issue leaves too little for one."""
     LIMIT = "usage-limit"
-    CREDIT = "budget"
+    PERIOD_BUDGET = "budget"
     """The engine's own budget for a day or a week was used up: the run was not started."""
     RATE = "API_RATE_LIMIT"
     TIMEOUT = "NETWORK_TIMEOUT"
@@ -35,7 +36,7 @@ class Category(StrEnum):
     UNKNOWN = "unknown"
 
 
-FINAL = frozenset({Category.TURNS, Category.BUDGET, Category.LASTING})
+FINAL = frozenset({Category.TURNS, Category.RUN_BUDGET, Category.LASTING})
 """Categories that are never retried: the same run would fail in the same way."""
 
 SCHEDULE_SECONDS = (0, 60, 180, 420, 900)
@@ -62,7 +63,7 @@ _LASTING = re.compile(
 
 _BY_ENDING: Mapping[Ending, Category] = {
     Ending.MAX_TURNS: Category.TURNS,
-    Ending.MAX_BUDGET: Category.BUDGET,
+    Ending.MAX_BUDGET: Category.RUN_BUDGET,
     Ending.USAGE_LIMIT: Category.RATE,
     Ending.OVERLOADED: Category.RATE,
     Ending.TIMED_OUT: Category.TIMEOUT,
@@ -139,7 +140,7 @@ def after(category: Category, history: History, *, now: datetime, reset: datetim
     """Decide what follows one more failure of `category` after `history`; `reset` is the time that the vendor named."""
     if category in FINAL:
         return GiveUp(1)
-    if category in {Category.LIMIT, Category.CREDIT}:
+    if category in {Category.LIMIT, Category.PERIOD_BUDGET}:
         if reset is not None and reset > now:
             return Pause(category, bounded(reset, now), history)
         category = Category.RATE  # a reset that has passed already says nothing

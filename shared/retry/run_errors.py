@@ -8,7 +8,7 @@ from shared.retry.failures import FINAL, Category, classify
 from shared.text import one_line
 from shared.workflow.labels import Flag
 
-FLAGS = {Category.TURNS: Flag.SPEC_REVIEW_NEEDED, Category.BUDGET: Flag.BUDGET_EXCEEDED}
+FLAGS = {Category.TURNS: Flag.SPEC_REVIEW_NEEDED, Category.RUN_BUDGET: Flag.BUDGET_EXCEEDED}
 """Flag labels by category; every other category gets `manual-intervention`."""
 
 _WHAT = {
@@ -57,7 +57,7 @@ def advice(category: Category, ending: Ending | None = None) -> str:
             return (
                 "Make the specification smaller or clearer, or raise `max_turns` (of CI repairs: in `roles.debugger`)."
             )
-        case Category.BUDGET, _:
+        case Category.RUN_BUDGET, _:
             return "Make the specification smaller, or raise `budgets.run` (of CI repairs: `roles.debugger.budget`)."
         case _, Ending.AUTH:
             return "Check the coding backend's key or login on the agent's machine."

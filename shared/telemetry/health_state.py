@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from shared.clock import Clock
-from shared.github.limits import Budget
+from shared.github.limits import RateLimit
 
 STUCK_SECONDS = 900.0
 """Seconds without a tick, in addition to three intervals, after which a loop counts as stuck."""
@@ -30,7 +30,7 @@ class HealthState:
 
     clock: Clock
     pulses: dict[str, Pulse] = field(default_factory=dict)
-    budgets: dict[str, Callable[[], Budget | None]] = field(default_factory=dict)
+    rate_limits: dict[str, Callable[[], RateLimit | None]] = field(default_factory=dict)
     """Repository -> GitHub's hourly limit and the remaining requests."""
     queues: dict[str, Callable[[], Mapping[str, int]]] = field(default_factory=dict)
     """Repository -> number of open items at each stage."""

@@ -66,10 +66,10 @@ class Figures:
         yield CounterMetricFamily("events_untraced", untraced, value=self.health.untraced())
 
     def _of_repositories(self) -> Iterator[Metric]:
-        budgets = {name: known for name, budget in self.health.budgets.items() if (known := budget()) is not None}
-        left = _by_repository({name: budget.remaining for name, budget in budgets.items()})
+        rate_limits = {name: known for name, read in self.health.rate_limits.items() if (known := read()) is not None}
+        left = _by_repository({name: one.remaining for name, one in rate_limits.items()})
         yield _gauge("github_budget_remaining", "Requests left of the hourly limit.", _REPOSITORY, left)
-        limits = _by_repository({name: budget.limit for name, budget in budgets.items()})
+        limits = _by_repository({name: one.limit for name, one in rate_limits.items()})
         yield _gauge("github_budget_limit", "Requests that an hour has.", _REPOSITORY, limits)
         queues = {name: queue() for name, queue in self.health.queues.items()}
         depths = [((name, stage), items) for name, queue in queues.items() for stage, items in queue.items()]

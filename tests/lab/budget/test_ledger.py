@@ -13,7 +13,7 @@ from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
 
 from shared.budget.budgets import BudgetLimits, BudgetRefusal, Period
-from shared.budget.ledger import REF, BudgetCheck, Ledger
+from shared.budget.ledger import REF, Ledger, LedgerBudgetCheck
 from shared.budget.ledger_lines import Reservation, Settlement
 from shared.errors import UnknownOutcome
 from shared.git.fences import Fences
@@ -185,7 +185,7 @@ async def test_claims_ask_a_purse_that_reads_seldom(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
     limits = BudgetLimits(issue=25, day=8, week=100)
     here, there = [await ledger_on(tmp_path / name, remote, times, limits) for name in "ab"]
-    budget_check = BudgetCheck(there, 5)
+    budget_check = LedgerBudgetCheck(there, 5)
     assert await budget_check.shortage(1) is None
     await here.reserve("r1", "#1", 5, 60)
     assert await budget_check.shortage(1) is None  # known for some seconds more

@@ -15,7 +15,7 @@ from lab.github.repositories.bare import Bare
 from shared.budget import ledger_lines
 from shared.budget.budgeted_coder import BudgetedCoder
 from shared.budget.budgets import BudgetLimits
-from shared.budget.ledger import REF, BudgetCheck
+from shared.budget.ledger import REF, LedgerBudgetCheck
 from shared.budget.ledger_lines import Balance, Reservation
 from shared.errors import RunFailed
 from shared.git.append_only_log import newer_version
@@ -136,7 +136,7 @@ async def test_the_item_is_let_go_for_a_newer_agent_and_counts_no_failure(tmp_pa
     assert coder.runs == []
     pause = after(Category(failed.value.category), History(), now=START, reset=failed.value.reset)
     assert isinstance(pause, Pause)
-    assert (pause.reason, str(pause.history), pause.keeps_lease(START)) == (Category.CREDIT, "", False)
-    short = await BudgetCheck(ledger, 5).shortage(1)
+    assert (pause.reason, str(pause.history), pause.keeps_lease(START)) == (Category.PERIOD_BUDGET, "", False)
+    short = await LedgerBudgetCheck(ledger, 5).shortage(1)
     assert short is not None
     assert (short.until, "Upgrade this agent." in short.sentence) == (START + timedelta(hours=1), True)

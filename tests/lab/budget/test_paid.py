@@ -75,7 +75,7 @@ async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money
         assert (await gate.run(REQUEST)).ending is Ending.COMPLETED
     with pytest.raises(RunEnded, match=r"leaves \$4.00 of \$10.00") as refused:
         await gate.run(REQUEST)
-    assert refused.value.category is Category.BUDGET
+    assert refused.value.category is Category.RUN_BUDGET
     other = replace(REQUEST, item="#57", account="#1")  # its pull request
     with pytest.raises(RunEnded):
         await gate.run(other)

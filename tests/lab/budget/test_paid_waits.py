@@ -1,4 +1,4 @@
-"""Money that is used up: a wait in the fence that every machine sees, and whose end a person may bring about."""
+"""A budget that is used up: a wait in the fence that every machine sees, and whose end a person may bring about."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from config.state import StateDirectory
 from lab.agents import BUILD
 from lab.github.clock import LabClock
 from runtime.building.assembly import Process, opened
-from runtime.building.budget import Money
+from runtime.building.budget import RepositoryBudget
 from shared.budget.budgets import BudgetLimits as Budgets
 from shared.budget.ledger import Ledger
 from shared.github.status import StatusBoard
@@ -33,9 +33,9 @@ async def worker(engine: Engine, state: str, budgets: Budgets) -> AsyncIterator[
         token = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
         process = Process(settings, Role.WORKER, engine.clock, identity, token)
         async with opened(process) as (parts,):
-            own = Money(Ledger(parts.fences, parts.mirror, parts.server_time, budgets, "worker"), 5.0)
+            own = RepositoryBudget(Ledger(parts.fences, parts.mirror, parts.server_time, budgets, "worker"), 5.0)
             coder = own.paid(process, parts.configured, Priced(3.0, parts.coder))
-            board = StatusBoard(parts.comments, Role.WORKER, parts.claimant.accounts, parts.keys, own.credit)
+            board = StatusBoard(parts.comments, Role.WORKER, parts.claimant.accounts, parts.keys, own.table)
             claimant = replace(parts.claimant, budget_check=own.budget_check)
             parts = replace(parts, coder=coder, claimant=claimant, status=board)
             loop = Loop(BUILD[Role.WORKER](parts), process.clock, interval_seconds=0.05)

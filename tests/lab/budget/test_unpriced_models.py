@@ -20,7 +20,7 @@ from console.doctor.context import Machine
 from console.doctor.finding import Status
 from runtime.building.assembly import Process
 from runtime.building.backends import backend, unpriced
-from runtime.building.budget import Money
+from runtime.building.budget import RepositoryBudget
 from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import Ledger
 from shared.errors import Misconfigured
@@ -124,8 +124,9 @@ async def test_a_run_without_a_price_is_told_to_the_webhook_once_over_restarts(t
         with ExitStack() as stack:
             identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER))
             process = Process(settings, Role.WORKER, RealClock(), identity, environment)
-            money = Money(Ledger(fences_of(mirror), mirror, lambda: AT, BudgetLimits(issue=100), "worker"), 5.0)
-            await money.paid(process, settings.repositories[0], Priced(usd, name="codex")).run(REQUEST)
+            ledger = Ledger(fences_of(mirror), mirror, lambda: AT, BudgetLimits(issue=100), "worker")
+            budget = RepositoryBudget(ledger, 5.0)
+            await budget.paid(process, settings.repositories[0], Priced(usd, name="codex")).run(REQUEST)
         kept = list((settings.state_dir / "outbox").glob("*.json"))
         assert len(kept) == (usd is None)
     message = json.loads(kept[0].read_text())["message"]

@@ -301,7 +301,7 @@ def _told_of(told: str) -> tuple[Category, Ending]:
     known = [(category, ending) for category, ending in advice_table.of_runs()[told] if ending is not None]
     usual = {
         Category.TURNS: Ending.MAX_TURNS,
-        Category.BUDGET: Ending.MAX_BUDGET,
+        Category.RUN_BUDGET: Ending.MAX_BUDGET,
         Category.LASTING: Ending.PERSISTENT,
         Category.TIMEOUT: Ending.TIMED_OUT,
         Category.PASSING: Ending.TRANSIENT,

@@ -91,7 +91,7 @@ def test_a_warning_is_given_when_a_limit_comes_to_it_and_not_again() -> None:
         (25.0, "**Budget used up**: issue.\n"),
     ],
 )
-def test_the_credit_table_in_its_three_states(usd: float, headline: str) -> None:
+def test_the_budget_table_in_its_three_states(usd: float, headline: str) -> None:
     found = table(limit_states(spent(("#1", ago(hours=2, minutes=30), usd)), "#1", LIMITS, NOW), LIMITS, NOW)
     assert found.startswith(headline)
     assert f"| issue | ${usd:.2f} | $25.00 | ${25 - usd:.2f} | {usd / 25:.0%} | 1 | - |" in found

@@ -105,7 +105,7 @@ def test_before_any_date_is_known_a_budget_is_not() -> None:
     known = RateLimits(ServerTime(HandClock(NOW.timestamp())))
     known.note({"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1e30"})
     known.note({"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"})
-    assert known.budget is None
+    assert known.primary is None
 
 
 @pytest.mark.parametrize("value", [*ABSURD, *DATES, "9" * 400 + "h", "9" * 400 + "d1s"], ids=lambda value: value[:30])

@@ -55,7 +55,7 @@ async def test_nothing_is_sent_when_it_says_the_same() -> None:
     assert thread.writes == ["post"]
 
 
-async def test_the_credit_table_is_shown_and_its_clock_alone_edits_nothing() -> None:
+async def test_the_budget_table_is_shown_and_its_clock_alone_edits_nothing() -> None:
     thread = FakeThread()
     left = ["", "| 3 h |", "| 2 h |"]
     here = StatusBoard(thread, Role.WORKER, {BOT.id}, KEYS, lambda number: left[0])

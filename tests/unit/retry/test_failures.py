@@ -92,7 +92,7 @@ def test_only_a_short_wait_keeps_its_lease(seconds: int, keeps: bool) -> None:
     ("ending", "text", "category"),
     [
         (Ending.MAX_TURNS, "", Category.TURNS),
-        (Ending.MAX_BUDGET, "", Category.BUDGET),
+        (Ending.MAX_BUDGET, "", Category.RUN_BUDGET),
         (Ending.OVERLOADED, "529", Category.RATE),
         (Ending.USAGE_LIMIT, "no time is named", Category.RATE),
         (Ending.TIMED_OUT, "", Category.TIMEOUT),

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from telemetry_bench import AT, event
 
 from runtime.telemetry.observed_port import moves
-from shared.github.limits import Budget
+from shared.github.limits import RateLimit
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
 from shared.telemetry.event_log import NoEventLog
@@ -199,8 +199,8 @@ def test_what_others_invent_cannot_fill_the_memory() -> None:
 
 def test_vitals_are_read_when_they_are_asked_for() -> None:
     health = HealthState(HandClock())
-    health.budgets["a/b"] = lambda: Budget(5000, 4321, datetime(2026, 1, 1, tzinfo=UTC))
-    health.budgets["a/unasked"] = lambda: None
+    health.rate_limits["a/b"] = lambda: RateLimit(5000, 4321, datetime(2026, 1, 1, tzinfo=UTC))
+    health.rate_limits["a/unasked"] = lambda: None
     health.queues["a/b"] = lambda: {"ready": 3, "testing": 0}
     health.share, health.aside = lambda: 0.25, {"a/bad": "It is archived."}
     found = samples(Tallies(), health)
