@@ -114,7 +114,7 @@ async def sandbox(machine: Machine) -> Sequence[Finding]:
         await self_test.wrapper(mode, environment, machine.settings.work_dir)
     except Misconfigured as error:
         return [failed("sandbox", str(error), f"Do that, or choose another mode: {link(SANDBOX_MODES)}")]
-    return [passed("sandbox", f"Children run as the account '{self_test.ACCOUNT}'."), held]
+    return [passed("sandbox", f"Children run as the account '{self_test.OS_USER}'."), held]
 
 
 def sandbox_finding(answer: Finished | str) -> Finding:

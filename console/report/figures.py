@@ -198,15 +198,15 @@ def _backend_runs(facts: Facts, merged: Iterable[Item]) -> tuple[BackendRuns, ..
     """By the ledger's settlements; those that name no ending tell nothing of success."""
     found: dict[tuple[str, str, str], list[Settlement]] = {}
     for entry in facts.ledger:
-        if isinstance(entry, Settlement) and entry.played.ending and facts.since <= entry.at <= facts.until:
-            found.setdefault((entry.played.role, entry.played.backend, entry.played.rung), []).append(entry)
+        if isinstance(entry, Settlement) and entry.details.ending and facts.since <= entry.at <= facts.until:
+            found.setdefault((entry.details.role, entry.details.backend, entry.details.rung), []).append(entry)
     brought = Counter(_last_runs(facts.ledger, {f"#{item.number}" for item in merged}))
     return tuple(
         BackendRuns(
             role,
             backend,
             len(runs),
-            sum(run.played.ending == "completed" for run in runs),
+            sum(run.details.ending == "completed" for run in runs),
             sum(run.usd for run in runs),
             rung,
             brought[role, backend, rung],
@@ -217,7 +217,7 @@ def _backend_runs(facts: Facts, merged: Iterable[Item]) -> tuple[BackendRuns, ..
 
 def _resumed_runs(facts: Facts) -> Resumed:
     """By the ledger's settlements."""
-    recent = (one.played.resumed for one in facts.ledger if isinstance(one, Settlement) and one.at >= facts.since)
+    recent = (one.details.resumed for one in facts.ledger if isinstance(one, Settlement) and one.at >= facts.since)
     tokens = [count for count in recent if count is not None]
     return Resumed(len(tokens), sum(tokens))
 
@@ -227,9 +227,9 @@ def _last_runs(ledger: Sequence[Entry], items: Collection[str]) -> Iterator[tupl
     of = {entry.run: entry.item for entry in ledger if isinstance(entry, Reservation)}
     last: dict[tuple[str, str], tuple[str, str, str]] = {}
     for entry in ledger:
-        if isinstance(entry, Settlement) and entry.played.ending and of.get(entry.run) in items:
-            played = entry.played
-            last[of[entry.run], played.role] = played.role, played.backend, played.rung
+        if isinstance(entry, Settlement) and entry.details.ending and of.get(entry.run) in items:
+            details = entry.details
+            last[of[entry.run], details.role] = details.role, details.backend, details.rung
     yield from last.values()
 
 

@@ -84,7 +84,7 @@ class ReviewCalls:
             round=round,
             schema=schema,
             limits=self._policy.limits,
-            account="" if issue is None else f"#{issue}",
+            billed_to="" if issue is None else f"#{issue}",
         )
 
 

@@ -14,8 +14,8 @@ from shared.budget.ledger import Ledger, LedgerBudgetCheck
 from shared.llm import cli_spec
 from shared.llm.endpoint import Endpoints, Fixed
 from shared.llm.port import NOT_RUN
-from shared.llm.proxy.account import MeasuredRun
 from shared.llm.proxy.metered_coder import UNSEEN
+from shared.llm.proxy.run_meter import MeasuredRun
 from shared.llm.proxy.server import ModelProxy
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import structlog
 
 from shared.budget.budgets import BudgetRefusal
 from shared.budget.ledger import Ledger
-from shared.budget.ledger_lines import Played
+from shared.budget.ledger_lines import RunDetails
 from shared.clock import Clock
 from shared.errors import EngineError, RunFailed
 from shared.escalation.delivery import Escalation
 from shared.escalation.notifier import Sink
 from shared.llm.port import Coder, Request, RunOutcome, Usage, plausible_usd
-from shared.llm.proxy.account import ESTIMATED, METERED, MeasuredRun
+from shared.llm.proxy.run_meter import ESTIMATED, METERED, MeasuredRun
 from shared.llm.role_router import RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
@@ -62,14 +62,14 @@ class BudgetedCoder:
         self._ledger = ledger
         self._unpriced = unpriced
         self._measurements = measurements
-        self._unsettled: dict[str, tuple[float, str, Played]] = {}
+        self._unsettled: dict[str, tuple[float, str, RunDetails]] = {}
 
     async def run(self, request: Request) -> RunOutcome:
         """Make one call within the limits. Raises `BudgetWait` or `RunEnded` instead of a call, and `Transient`."""
         run = secrets.token_hex(8)
         await self._catch_up()
         limits = request.limits
-        item = request.account or request.item
+        item = request.billed_to or request.item
         if item != request.item:
             self._ledger.count(request.item, item)
         refused = await self._ledger.reserve(run, item, limits.budget_usd, limits.deadline_seconds + GRACE_SECONDS)
@@ -81,12 +81,12 @@ class BudgetedCoder:
             seen = self._measurements.take_measurement(run)
             cost = self._cost(self._backend_of(request), Usage() if seen is None else seen.usage, limits.budget_usd)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
-                await self._settle(run, cost, Played(request.role))
+                await self._settle(run, cost, RunDetails(request.role))
             raise
         self._measurements.forget(run)
         cost = self._cost(outcome.backend or self.name, outcome.usage, limits.budget_usd)
-        played = Played(outcome.role, outcome.backend, outcome.ending, outcome.rung, outcome.resumed)
-        await self._settle(run, cost, played)
+        details = RunDetails(outcome.role, outcome.backend, outcome.ending, outcome.rung, outcome.resumed)
+        await self._settle(run, cost, details)
         return outcome
 
     def _backend_of(self, request: Request) -> str:
@@ -102,16 +102,16 @@ class BudgetedCoder:
         self._unpriced.tell(backend, usage.model, usd)
         return usd, "unknown"
 
-    async def _settle(self, run: str, cost: tuple[float, str], played: Played) -> None:
+    async def _settle(self, run: str, cost: tuple[float, str], details: RunDetails) -> None:
         usd, source = cost
-        self._unsettled[run] = usd, source, played
+        self._unsettled[run] = usd, source, details
         await self._catch_up(strict=False)
 
     async def _catch_up(self, *, strict: bool = True) -> None:
         """Settle every run not settled yet; without `strict`, a failure is logged and left for the next call."""
-        for run, (usd, source, played) in tuple(self._unsettled.items()):
+        for run, (usd, source, details) in tuple(self._unsettled.items()):
             try:
-                await self._ledger.settle(run, usd, source, played)
+                await self._ledger.settle(run, usd, source, details)
             except EngineError as error:
                 if strict:
                     raise

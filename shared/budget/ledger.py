@@ -13,7 +13,7 @@ import structlog
 
 from shared.budget import budgets, ledger_lines
 from shared.budget.budgets import Books, BudgetLimits, BudgetRefusal
-from shared.budget.ledger_lines import UNTOLD, Entry, Played, Reservation, Settlement
+from shared.budget.ledger_lines import NO_DETAILS, Entry, Reservation, RunDetails, Settlement
 from shared.errors import Transient
 from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
@@ -54,12 +54,12 @@ class Ledger:
         )
         self._read_at: datetime | None = None
         self._warned: set[tuple[str, str]] = set()
-        self._counted: dict[str, str] = {}
+        self._billed_to: dict[str, str] = {}
         self._writing = anyio.Lock()
 
-    def count(self, item: str, account: str) -> None:
-        """Count the runs for `item` to `account`, another item."""
-        self._counted[item] = account
+    def count(self, item: str, billed_to: str) -> None:
+        """Count the runs for `item` to `billed_to`, another item."""
+        self._billed_to[item] = billed_to
 
     async def reserve(self, run: str, item: str, usd: float, seconds: float) -> BudgetRefusal | None:
         """Reserve `usd` for a run that ends within `seconds`; return the refusal if a limit forbids it.
@@ -82,14 +82,14 @@ class Ledger:
                     return None
         raise Transient("The ledger of costs is written by many at once; the run is put off.")
 
-    async def settle(self, run: str, usd: float, source: str, played: Played = UNTOLD) -> None:
+    async def settle(self, run: str, usd: float, source: str, details: RunDetails = NO_DETAILS) -> None:
         """Record what a run has cost. Raises `Transient`; a repeated call does no harm."""
         async with self._writing:
             for _ in range(TRIES):
                 await self._read()
                 if any(isinstance(entry, Settlement) and entry.run == run for entry in self._log.entries):
                     return
-                if await self._append(Settlement(run, usd, source, self._now(), played)):
+                if await self._append(Settlement(run, usd, source, self._now(), details)):
                     return
         raise Transient("The ledger of costs is written by many at once; a run is settled later.")
 
@@ -98,15 +98,15 @@ class Ledger:
         async with self._writing:
             if self._read_at is None or not timedelta() <= self._now() - self._read_at < FRESH:
                 await self._read()
-        now, account = self._now(), self._counted.get(item, item)
-        return self._outdated_refusal(now) or budgets.refusal(self._books(now), account, usd, self.limits, now)
+        now, billed_to = self._now(), self._billed_to.get(item, item)
+        return self._outdated_refusal(now) or budgets.refusal(self._books(now), billed_to, usd, self.limits, now)
 
     async def spent(self, item: str) -> float:
         """Return the US dollars that all runs for `item` have cost, each as it was settled. Raises `Transient`."""
         async with self._writing:
             await self._read()
-        now, account = self._now(), self._counted.get(item, item)
-        return budgets.limit_states(self._books(now), account, self.limits, now)[0].used
+        now, billed_to = self._now(), self._billed_to.get(item, item)
+        return budgets.limit_states(self._books(now), billed_to, self.limits, now)[0].used
 
     def table(self, item: str) -> str:
         """Return the budget table for people, by the lines read last; empty before the first read."""
@@ -114,7 +114,7 @@ class Ledger:
             return ""
         now = self._now()
         books = self._books(now)
-        states = budgets.limit_states(books, self._counted.get(item, item), self.limits, now)
+        states = budgets.limit_states(books, self._billed_to.get(item, item), self.limits, now)
         found = budgets.table(states, self.limits, now)
         outdated = self._outdated_refusal(now)
         if outdated is not None:

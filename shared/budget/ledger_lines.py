@@ -60,7 +60,7 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class RunDetails:
     """Role, backend and ending (a value of `shared.llm.port.Ending`) of a run; empty fields are unknown."""
 
     role: str = ""
@@ -72,7 +72,7 @@ class Played:
     """Tokens of the resumed session that came from the vendor's cache; None for a run that began a new session."""
 
 
-UNTOLD = Played()
+NO_DETAILS = RunDetails()
 """Value for lines written before these fields existed."""
 
 
@@ -84,7 +84,7 @@ class Settlement:
     usd: float
     source: str
     at: datetime
-    played: Played = UNTOLD
+    details: RunDetails = NO_DETAILS
 
 
 Entry = Reservation | Settlement
@@ -95,7 +95,7 @@ def write(entry: Entry) -> str:
     line: dict[str, Any] = {"v": VERSION, "run": entry.run, "at": _text(entry.at)}
     if isinstance(entry, Settlement):
         line |= {"actual_usd": round(entry.usd, 6), "source": entry.source}
-        line |= {name: word for name, word in asdict(entry.played).items() if word or word == 0}
+        line |= {name: word for name, word in asdict(entry.details).items() if word or word == 0}
     else:
         line |= {"kind": entry.kind, "item": entry.item, "reserve_usd": entry.usd, "until": _text(entry.until)}
         if entry.balance is not None:
@@ -120,8 +120,8 @@ def read(text: str) -> Entry | None:
             if usd is None:
                 return None
             role, backend, ending, rung = (str(line.get(name, "")) for name in ("role", "backend", "ending", "rung"))
-            played = Played(role, backend, ending, rung, _tokens(line.get("resumed")))
-            return Settlement(str(line["run"]), usd, str(line["source"]), _time(line["at"]), played)
+            details = RunDetails(role, backend, ending, rung, _tokens(line.get("resumed")))
+            return Settlement(str(line["run"]), usd, str(line["source"]), _time(line["at"]), details)
         return Reservation(
             run=str(line["run"]),
             kind=str(line["kind"]),

@@ -88,7 +88,7 @@ class Request:
     `tree` is None for calls that need no files. `schema` is the JSON schema of the wanted answer.
     `model` is the backend's own name for one, None its default; `protected` are patterns of paths in
     the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty if it is not
-    counted; `account` is the issue that it is counted to, empty if that is `item` itself.
+    counted; `billed_to` is the issue that it is counted to, empty if that is `item` itself.
     `readable` are paths that a sandbox shows besides the tree: those set up for it. `images` are files in the tree that
     the prompt names; a backend whose program takes images by itself hands them over. `size` is the difficulty of the
     item (a value of `specification.Size`), empty if unknown. `ladder` are the backends and models of the repository's
@@ -111,7 +111,7 @@ class Request:
     model: str | None = None
     protected: tuple[str, ...] = (".github/**", ".workflow-engine.yml")
     run: str = ""
-    account: str = ""
+    billed_to: str = ""
     readable: tuple[Path, ...] = ()
     images: tuple[Path, ...] = ()
     size: str = ""

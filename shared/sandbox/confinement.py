@@ -50,19 +50,19 @@ class Confinement:
         return Path("/tmp") if self.wrap.kind is Isolation.SANDBOX else directory
 
     async def hand_over(self, directories: Sequence[Path]) -> None:
-        """Give directories to the account that the command runs as, if it has one of its own."""
-        if self.wrap.account is not None:
-            await to_thread.run_sync(_chown, directories, self.wrap.account)
+        """Give directories to the OS user that the command runs as, if it has one of its own."""
+        if self.wrap.os_user is not None:
+            await to_thread.run_sync(_chown, directories, self.wrap.os_user)
 
     async def take_back(self, directories: Sequence[Path]) -> None:
         """Make directories ours again, so that no later command can change them."""
-        if self.wrap.account is not None:
+        if self.wrap.os_user is not None:
             await to_thread.run_sync(_chown, directories, (os.getuid(), os.getgid()))
 
 
-def _chown(directories: Sequence[Path], account: tuple[int, int]) -> None:
+def _chown(directories: Sequence[Path], os_user: tuple[int, int]) -> None:
     for path in _everything(directories):
-        os.chown(path, *account, follow_symlinks=False)
+        os.chown(path, *os_user, follow_symlinks=False)
 
 
 def _everything(directories: Sequence[Path]) -> Iterator[Path]:

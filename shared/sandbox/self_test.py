@@ -20,8 +20,8 @@ from shared.sandbox.reaper import control
 from shared.sandbox.view import FileSystemView
 from shared.sandbox.wrap import Isolation, Wrap, probe
 
-ACCOUNT = "coder"
-"""The account of the image that children run as in mode `container`."""
+OS_USER = "coder"
+"""The user of the image that children run as in mode `container`."""
 
 TRY_SECONDS = 30.0
 """Timeout, in seconds, for running `true` in a wrapper."""
@@ -29,7 +29,7 @@ TRY_SECONDS = 30.0
 PR_SET_DUMPABLE = 4
 
 _NOT_OFFERED = (
-    f"In mode container children run as the account '{ACCOUNT}', and taking it needs the capabilities SETUID, "
+    f"In mode container children run as the account '{OS_USER}', and taking it needs the capabilities SETUID, "
     "SETGID, KILL, CHOWN and DAC_OVERRIDE. Docker: --user 0 (the agents start as root of the container and give "
     "it up for every child); Kubernetes: securityContext.runAsUser: 0 with those capabilities."
 )
@@ -48,7 +48,7 @@ async def wrapper(mode: str, environment: Mapping[str, str], work: Path) -> Wrap
                 raise Misconfigured(f"sandbox: {' '.join(refused)}")
             return wrap
         case "container":
-            return await _account(environment, work)
+            return await _as_os_user(environment, work)
         case _:
             return Wrap(Isolation.TREE_BY_GROUP)
 
@@ -98,31 +98,31 @@ def _setting(output: str) -> str:
     )
 
 
-async def _account(environment: Mapping[str, str], work: Path) -> Wrap:
+async def _as_os_user(environment: Mapping[str, str], work: Path) -> Wrap:
     try:
-        known = pwd.getpwnam(ACCOUNT)
+        known = pwd.getpwnam(OS_USER)
     except KeyError:
         raise Misconfigured(
-            f"sandbox: there is no account '{ACCOUNT}' here. Use the engine's image, or add it: useradd {ACCOUNT}."
+            f"sandbox: there is no account '{OS_USER}' here. Use the engine's image, or add it: useradd {OS_USER}."
         ) from None
-    wrap = Wrap(Isolation.ACCOUNT, account=(known.pw_uid, known.pw_gid))
+    wrap = Wrap(Isolation.OS_USER, os_user=(known.pw_uid, known.pw_gid))
     answer = await tried(wrap, environment)
     if isinstance(answer, str) or answer.code != 0:
         raise Misconfigured(f"sandbox: {_NOT_OFFERED}")
     if not await reaches(wrap, environment, work):
         raise Misconfigured(
-            f"sandbox: the account '{ACCOUNT}' cannot reach {work} (work_dir). Give a work_dir outside of state_dir, "
+            f"sandbox: the account '{OS_USER}' cannot reach {work} (work_dir). Give a work_dir outside of state_dir, "
             "and let others pass through every directory above it (chmod o+x)."
         )
     return wrap
 
 
 async def reaches(wrap: Wrap, environment: Mapping[str, str], work: Path) -> bool:
-    """Return whether the account of `wrap` can write to a directory of its own below `work`."""
+    """Return whether the user of `wrap` can write to a directory of its own below `work`."""
     await to_thread.run_sync(lambda: work.mkdir(parents=True, exist_ok=True))
     with tempfile.TemporaryDirectory(prefix="try-", dir=work) as place:
-        if wrap.account is not None:
-            os.chown(place, *wrap.account)
+        if wrap.os_user is not None:
+            os.chown(place, *wrap.os_user)
         argv = wrap.argv(("test", "-w", place), FileSystemView((Path(place),), network=False))
         return (await process.run(argv, cwd=Path("/"), env=environment)).code == 0
 

@@ -1,7 +1,7 @@
 """The wrapper of tests and coding CLIs: its end, or the death of the daemon itself, ends all that they started.
 
 CLIs start their tools in sessions of their own, so killing a process group does not reach them; a
-process namespace does, and so does a reaper of another account. `SANDBOX` and `ACCOUNT` are sandboxes,
+process namespace does, and so does a reaper of another OS user. `SANDBOX` and `OS_USER` are sandboxes,
 the modes `bubblewrap` and `container`; the others only hold a process tree together, as far as they can.
 """
 
@@ -31,7 +31,7 @@ class Isolation(StrEnum):
     """The mechanism that holds the process tree together; the first two also keep it away from everything else."""
 
     SANDBOX = "sandbox"
-    ACCOUNT = "account"
+    OS_USER = "account"
     TREE_BY_BUBBLEWRAP = "bwrap"
     TREE_BY_UNSHARE = "unshare"
     TREE_BY_GROUP = "group"
@@ -41,19 +41,19 @@ class Isolation(StrEnum):
 class Wrap:
     """One way to wrap a command; `SANDBOX` and, for writing, `TREE_BY_BUBBLEWRAP` restrict the view of the file system.
 
-    `account` are the ids of user and group that `ACCOUNT` runs commands as.
+    `os_user` are the ids of user and group that `OS_USER` runs commands as.
     """
 
     kind: Isolation
     own_user: bool = False
-    account: tuple[int, int] | None = None
+    os_user: tuple[int, int] | None = None
 
     def argv(self, command: Sequence[str], view: FileSystemView) -> tuple[str, ...]:
-        """Wrap `command`. TERM ends it, but only KILL ends `unshare`; `ACCOUNT` has to be ended by TERM."""
+        """Wrap `command`. TERM ends it, but only KILL ends `unshare`; `OS_USER` has to be ended by TERM."""
         match self.kind:
             case Isolation.SANDBOX:
                 return tuple(bubblewrap_sandbox.arguments(command, view))
-            case Isolation.ACCOUNT:
+            case Isolation.OS_USER:
                 return (*system_calls.RESTRICTED, *self._reaper(), *command)
             case Isolation.TREE_BY_BUBBLEWRAP:
                 return ("bwrap", *_bubblewrap(view), "--", *command)
@@ -65,9 +65,9 @@ class Wrap:
                 return (*(_WITH_PARENT if _SETPRIV else ()), *command)
 
     def _reaper(self) -> tuple[str, ...]:
-        if self.account is None:
-            raise ValueError("an account to run as belongs to Isolation.ACCOUNT")
-        ids = (str(number) for number in (*self.account, PROCESSES))
+        if self.os_user is None:
+            raise ValueError("an account to run as belongs to Isolation.OS_USER")
+        ids = (str(number) for number in (*self.os_user, PROCESSES))
         return (sys.executable, "-I", "-S", reaper.__file__, *ids, "--")
 
 

@@ -58,5 +58,5 @@ async def test_a_second_try_knows_what_the_first_one_thought(engine: Engine) -> 
     assert b"Hello" in (await bare.read(pulls(engine)[0].head_sha, "directory/greeting.py") or b"")
     lines = (await bare.git.run("log", "--reverse", "--format=%B", "refs/ack/ledger")).text.splitlines()
     runs = [one for one in map(ledger_lines.read, lines) if isinstance(one, Settlement)]
-    assert [run.played.resumed for run in runs] == [None, None, 300]
+    assert [run.details.resumed for run in runs] == [None, None, 300]
     assert runs[1].usd == runs[2].usd, "two requests each, each paid for once"

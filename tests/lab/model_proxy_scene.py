@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import CoderCall, Request, RunLimits
 from shared.llm.prices import Price, Prices
-from shared.llm.proxy.account import MeasuredRun
+from shared.llm.proxy.run_meter import MeasuredRun
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import Upstream, Vendor

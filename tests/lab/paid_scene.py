@@ -15,7 +15,7 @@ from shared.budget.ledger import REF
 from shared.budget.ledger_lines import Settlement
 from shared.escalation.delivery import Escalation
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome, Usage
-from shared.llm.proxy.account import MeasuredRun
+from shared.llm.proxy.run_meter import MeasuredRun
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 

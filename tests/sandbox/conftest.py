@@ -39,6 +39,6 @@ def shared_cell() -> Iterator[Cell]:
     root = Path(tempfile.mkdtemp())
     root.chmod(0o755)
     try:
-        yield Cell(root, Wrap(Isolation.ACCOUNT, account=(NOBODY, NOBODY)), python="/usr/bin/python3")
+        yield Cell(root, Wrap(Isolation.OS_USER, os_user=(NOBODY, NOBODY)), python="/usr/bin/python3")
     finally:
         shutil.rmtree(root)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import structlog
 
 from shared.llm.port import Coder, Ending, Request, RunOutcome, Usage
-from shared.llm.proxy.account import BROKEN, METERED, MeasuredRun
+from shared.llm.proxy.run_meter import BROKEN, METERED, MeasuredRun
 from shared.llm.proxy.server import ModelProxy
 
 log = structlog.get_logger()

@@ -18,10 +18,10 @@ from yarl import URL
 from shared.clock import Clock
 from shared.github.address import LOOPBACK
 from shared.llm.proxy import allowed
-from shared.llm.proxy.account import Account
 from shared.llm.proxy.connection_limit import ConnectionLimit
 from shared.llm.proxy.metering import RequestBound, UsageMeter
 from shared.llm.proxy.resets import resets_at
+from shared.llm.proxy.run_meter import RunMeter
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import OUT_OF_BUDGET, PATHS, RequestRefused, Upstream, Vendor, worded
 
@@ -78,7 +78,7 @@ class Relay:
     """
 
     upstreams: Mapping[Vendor, Upstream]
-    account: Account
+    run_meter: RunMeter
     session: aiohttp.ClientSession
     clock: Clock
     token: str = field(repr=False)
@@ -114,7 +114,7 @@ class Relay:
             async with self._body(request) as body:
                 return await self._check_and_forward(request, upstream, body, headers, costs=costs)
         except RequestRefused as refused:
-            self.account.barred = str(refused)
+            self.run_meter.barred = str(refused)
             return _error(vendor, 400, "invalid_request_error", str(refused))
         except web.HTTPException as error:
             kind = {413: "request_too_large", 429: "rate_limit_error"}.get(error.status, "invalid_request_error")
@@ -124,12 +124,12 @@ class Relay:
 
     def _refuse_unread(self, vendor: Vendor, *, costs: bool) -> web.Response | None:
         """Return the error with which a request is refused before it is read; None if it may be read."""
-        if self.account.used_up:
-            self.account.refused = True
+        if self.run_meter.used_up:
+            self.run_meter.refused = True
             status, kind = OUT_OF_BUDGET[vendor]
-            spent = f"The budget of this run (${self.account.budget_usd:.2f}) is used up."
+            spent = f"The budget of this run (${self.run_meter.budget_usd:.2f}) is used up."
             return _error(vendor, status, kind, spent)
-        if vendor is Vendor.COMPATIBLE and self.account.gave_up is not None:
+        if vendor is Vendor.COMPATIBLE and self.run_meter.gave_up is not None:
             return _error(vendor, FINAL, "given_up", "The model server has failed too often in this run.")
         if costs and self._waits_long:
             return web.json_response(
@@ -183,13 +183,13 @@ class Relay:
         request_bound, body = await self._read_bound(upstream.vendor, body)
         if not costs:
             return await self._forward(request, upstream, body, headers, None)
-        barred = self._refuse_unread(upstream.vendor, costs=True) if self.account.used_up else None
+        barred = self._refuse_unread(upstream.vendor, costs=True) if self.run_meter.used_up else None
         if barred is not None:
             return barred
-        if not self.account.has_room:
+        if not self.run_meter.has_room:
             waits = "The requests under way may use up the budget of this run: wait for them."
             return _error(upstream.vendor, 429, "rate_limit_error", waits)
-        return await self._forward(request, upstream, body, headers, self.account.opened(request_bound))
+        return await self._forward(request, upstream, body, headers, self.run_meter.opened(request_bound))
 
     async def _read_bound(self, vendor: Vendor, body: bytes) -> tuple[RequestBound, bytes]:
         """Return the most that is asked for, and the body to send."""
@@ -202,7 +202,7 @@ class Relay:
         return read() if len(body) < _INLINE else await anyio.to_thread.run_sync(read)
 
     def _knows(self, model: str) -> bool:
-        return model == self.model or self.account.prices.knows(model)
+        return model == self.model or self.run_meter.prices.knows(model)
 
     def _is_authorized(self, request: web.Request) -> bool:
         """Return whether the request comes from our run, and is meant for us."""
@@ -245,21 +245,21 @@ class Relay:
             return _break_off(request, response, upstream.vendor, status)
         finally:
             if meter is not None:
-                self.account.closed(meter, charged=charged, cut_here=cut_here)
+                self.run_meter.closed(meter, charged=charged, cut_here=cut_here)
                 if charged and not cut_here and upstream.vendor is Vendor.COMPATIBLE:
-                    self.account.ended(finished=meter.finished)
+                    self.run_meter.ended(finished=meter.finished)
 
     def _is_final(self, upstream: Upstream, status: int) -> bool:
         """Note a failure; return whether the program is told that it is final."""
         repeated = upstream.vendor is Vendor.COMPATIBLE and (status >= 500 or status in _REPEATED)
-        return repeated and self.account.failed(status, at_once=self._waits_long)
+        return repeated and self.run_meter.failed(status, at_once=self._waits_long)
 
     def _note(self, answer: aiohttp.ClientResponse, meter: UsageMeter | None) -> None:
         """Note the vendor's status and limits: they, and not the program's word, show that a run has met a limit."""
         if answer.status != 200:
-            self.account.answers.add(answer.status)
+            self.run_meter.answers.add(answer.status)
         if meter is not None:
-            self.account.retry_at = resets_at(answer.status, _lower(answer.headers), self._now())
+            self.run_meter.retry_at = resets_at(answer.status, _lower(answer.headers), self._now())
 
     async def _pass_on(
         self, answer: aiohttp.ClientResponse, response: web.StreamResponse, meter: UsageMeter | None
@@ -268,8 +268,8 @@ class Relay:
         async for chunk in answer.content.iter_any():
             if meter is not None:
                 meter.feed(chunk)
-                if self.account.used_up and meter.worth_cutting:
-                    self.account.refused = True
+                if self.run_meter.used_up and meter.worth_cutting:
+                    self.run_meter.refused = True
                     return False
             async with asyncio.timeout(STALLED_SECONDS):
                 await response.write(chunk)
@@ -287,7 +287,7 @@ class Relay:
     @property
     def _waits_long(self) -> bool:
         """True if the vendor names a time too far for a program to wait for: its run ends, and the item waits."""
-        until = self.account.retry_at
+        until = self.run_meter.retry_at
         return until is not None and (until - self._now()).total_seconds() > PATIENCE_SECONDS
 
     def _now(self) -> datetime:

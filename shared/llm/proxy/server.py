@@ -19,7 +19,7 @@ from shared.clock import Clock
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Request
 from shared.llm.prices import Prices
-from shared.llm.proxy.account import Account, MeasuredRun
+from shared.llm.proxy.run_meter import MeasuredRun, RunMeter
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import Upstream
 
@@ -68,12 +68,12 @@ class ModelProxy:
         self._clock = clock
         self._sockets = sockets
         self._tools = tools
-        self._accounts: dict[str, Account] = {}
+        self._run_meters: dict[str, RunMeter] = {}
 
     def measurement(self, run: str) -> MeasuredRun | None:
         """Return the measurement of a run, during or after it; None if no run of this name was here."""
-        account = self._accounts.get(run)
-        return account.measurement if account else None
+        run_meter = self._run_meters.get(run)
+        return run_meter.measurement if run_meter else None
 
     def take_measurement(self, run: str) -> MeasuredRun | None:
         """Like `measurement`, and forget the run."""
@@ -83,26 +83,26 @@ class ModelProxy:
 
     def forget(self, run: str) -> None:
         """Forget the measurement of a run."""
-        self._accounts.pop(run, None)
+        self._run_meters.pop(run, None)
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
         """Yield the endpoint of one run; leaving the block invalidates it and ends requests in progress."""
         from shared.llm.proxy.relay import Relay  # a server is more than an agent without a run should load
 
-        account = Account(self._prices, request.limits.budget_usd)
-        self._remember(request.run, account)
+        run_meter = RunMeter(self._prices, request.limits.budget_usd)
+        self._remember(request.run, run_meter)
         token = f"run-{secrets.token_hex(16)}"
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
-        relay = Relay(self._upstreams, account, session, self._clock, token, request.model, self._tools)
+        relay = Relay(self._upstreams, run_meter, session, self._clock, token, request.model, self._tools)
         try:
             async with _serve(relay, self._socket()) as (url, path):
                 yield Endpoint(url, token, socket=path, tools=frozenset(self._tools))
         finally:
             with anyio.CancelScope(shield=True):
                 await session.close()
-            self._log_measurement(account.measurement)
+            self._log_measurement(run_meter.measurement)
 
     def _log_measurement(self, measured: MeasuredRun) -> None:
         log.info(
@@ -113,11 +113,11 @@ class ModelProxy:
             refused=measured.refused,
         )
 
-    def _remember(self, run: str, account: Account) -> None:
+    def _remember(self, run: str, run_meter: RunMeter) -> None:
         if run:
-            while len(self._accounts) >= MEASUREMENTS_KEPT:  # of runs that nobody asked about
-                self._accounts.pop(next(iter(self._accounts)))
-            self._accounts[run] = account
+            while len(self._run_meters) >= MEASUREMENTS_KEPT:  # of runs that nobody asked about
+                self._run_meters.pop(next(iter(self._run_meters)))
+            self._run_meters[run] = run_meter
 
     def _socket(self) -> Path | None:
         if self._sockets is None:

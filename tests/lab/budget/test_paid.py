@@ -17,12 +17,12 @@ from runtime.building.budget import MeasuredRuns
 from shared.budget.budgeted_coder import BudgetedCoder, BudgetWait, Measurements
 from shared.budget.budgets import BudgetLimits as Budgets
 from shared.budget.ledger import Ledger
-from shared.budget.ledger_lines import Played
+from shared.budget.ledger_lines import RunDetails
 from shared.errors import EngineError
 from shared.llm.codex_login import LoginLease
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Coder, Ending, Request, RunOutcome, Usage
-from shared.llm.proxy.account import MeasuredRun
+from shared.llm.proxy.run_meter import MeasuredRun
 from shared.llm.role_router import RoleOverride, RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
@@ -76,7 +76,7 @@ async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money
     with pytest.raises(RunEnded, match=r"leaves \$4.00 of \$10.00") as refused:
         await gate.run(REQUEST)
     assert refused.value.category is Category.RUN_BUDGET
-    other = replace(REQUEST, item="#57", account="#1")  # its pull request
+    other = replace(REQUEST, item="#57", billed_to="#1")  # its pull request
     with pytest.raises(RunEnded):
         await gate.run(other)
     assert await settled(remote) == [(3.0, "test")] * 2
@@ -112,9 +112,9 @@ async def test_the_ledger_says_who_made_a_run_as_which_role_and_how_it_ended(tmp
         group.start_soon(gate.run, replace(REQUEST, role="debugger"))
         await endless.asked.wait()
         group.cancel_scope.cancel()
-    assert [entry.played for entry in await settlements(remote)] == [
-        Played("debugger"),
-        Played(REQUEST.role, "priced", "completed"),
+    assert [entry.details for entry in await settlements(remote)] == [
+        RunDetails("debugger"),
+        RunDetails(REQUEST.role, "priced", "completed"),
     ]
 
 

@@ -21,7 +21,7 @@ from lab.demo.stories import STORIES
 from reviewer_agent.after_merge.record import Answer, Record, Records
 from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import Ledger
-from shared.budget.ledger_lines import Played
+from shared.budget.ledger_lines import RunDetails
 from shared.git.command import Identity
 from shared.git.fences import Fences
 from shared.loop.real_clock import RealClock
@@ -156,13 +156,13 @@ async def in_the_ledger(engine: Engine, number: int) -> None:
     async with visited(engine, "machine-1") as visit:
         fences = Fences(visit.mirror, Identity("engine", "engine@example.org"))
         ledger = Ledger(fences, visit.mirror, visit.server_time, BudgetLimits(), "worker")
-        for run, usd, played in (
-            ("r1", 0.5, Played("developer", "claude", "completed")),
-            ("r2", 1.0, Played("developer", "claude", "max_turns")),
-            ("r3", 0.5, Played("code-reviewer", "codex", "completed")),
+        for run, usd, details in (
+            ("r1", 0.5, RunDetails("developer", "claude", "completed")),
+            ("r2", 1.0, RunDetails("developer", "claude", "max_turns")),
+            ("r3", 0.5, RunDetails("code-reviewer", "codex", "completed")),
         ):
             assert await ledger.reserve(run, f"#{number}", 5, 60) is None
-            await ledger.settle(run, usd, "claude", played)
+            await ledger.settle(run, usd, "claude", details)
 
 
 async def turned_red(engine: Engine) -> None:

@@ -19,7 +19,7 @@ from lab.model import anthropic
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
 from shared.llm.endpoint import Endpoint
-from shared.llm.proxy.account import ESTIMATED, METERED
+from shared.llm.proxy.run_meter import ESTIMATED, METERED
 
 DATE = "Sun, 22 Nov 2026 02:00:00 GMT"
 

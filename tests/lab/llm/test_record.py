@@ -10,7 +10,7 @@ from git_remote import commit_to, fences_of, machine, remote_at
 from console.history import accounts, fences
 from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import REF, Ledger
-from shared.budget.ledger_lines import Played, Reservation, Settlement
+from shared.budget.ledger_lines import Reservation, RunDetails, Settlement
 from shared.git.mirror import Mirror
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
 from shared.lock.record import Fence, write_fence
@@ -71,11 +71,11 @@ async def test_where_no_agent_was_there_are_neither_chains_nor_lines(tmp_path: P
 async def test_the_ledger_is_read_oldest_first(tmp_path: Path) -> None:
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path / "a", str(remote.path))
-    played = Played("developer", "codex", "completed")
+    details = RunDetails("developer", "codex", "completed")
     ledger = Ledger(fences_of(mirror), mirror, lambda: AT, BudgetLimits(), "worker")
     await ledger.reserve("r1", "#7", 5, 60)
-    await ledger.settle("r1", 0.5, "codex", played)
+    await ledger.settle("r1", 0.5, "codex", details)
     await mirror.refresh(REF)
     reserved, settled = await accounts.entries(mirror, whole=False)
     assert isinstance(reserved, Reservation)
-    assert settled == Settlement("r1", 0.5, "codex", AT, played)
+    assert settled == Settlement("r1", 0.5, "codex", AT, details)

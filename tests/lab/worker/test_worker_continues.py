@@ -105,7 +105,7 @@ class Remembering:
         texts = (await bare.git.run("log", "--reverse", "--format=%B%x00", "refs/ack/ledger")).text.split("\0")
         lines = [line for text in texts for line in text.splitlines()]
         entries = (ledger_lines.read(line) for line in lines)
-        return [entry.played.resumed for entry in entries if isinstance(entry, Settlement)]
+        return [entry.details.resumed for entry in entries if isinstance(entry, Settlement)]
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from shared.budget.budgets import Books, BudgetLimits, Period, Run, limit_states
 from shared.budget.ledger_lines import (
     Balance,
     Entry,
-    Played,
     Reservation,
+    RunDetails,
     Settlement,
     balance_due,
     books,
@@ -113,9 +113,9 @@ def settled(run: str, at: datetime, usd: float = 1.0) -> Settlement:
     [
         reserved("a", NOW),
         settled("a", NOW),
-        replace(settled("a", NOW), played=Played("developer", "codex", "timed_out")),
-        replace(settled("a", NOW), played=Played("developer", "codex", "completed", resumed=0)),
-        replace(settled("a", NOW), played=Played("developer", "codex", "completed", resumed=70_000)),
+        replace(settled("a", NOW), details=RunDetails("developer", "codex", "timed_out")),
+        replace(settled("a", NOW), details=RunDetails("developer", "codex", "completed", resumed=0)),
+        replace(settled("a", NOW), details=RunDetails("developer", "codex", "completed", resumed=70_000)),
         reserved("a", NOW, balance=Balance(ago(days=7), {"#1": (12.5, 20000)})),
     ],
 )
@@ -261,4 +261,4 @@ def test_tokens_of_a_session_that_cannot_be_tell_nothing(told: object) -> None:
     line = json.loads(write(settled("a", NOW)))
     entry = read(json.dumps({**line, "resumed": told}))
     assert isinstance(entry, Settlement)
-    assert (entry.played.resumed, entry.usd) == (None, settled("a", NOW).usd)
+    assert (entry.details.resumed, entry.usd) == (None, settled("a", NOW).usd)

@@ -15,18 +15,20 @@ from console.report.command import document, shown
 from console.report.figures import Cost, Facts, Figures, Resumed, figures
 from console.report.item import Touch, WorkState, stories
 from console.report.rework import Reason
-from shared.budget.ledger_lines import Entry, Played, Reservation, Settlement
+from shared.budget.ledger_lines import Entry, Reservation, RunDetails, Settlement
 from shared.lock.codec import ItemKey
 from shared.workflow import Role, Stage, Track
 
 UNTIL = START + timedelta(days=20)
 
 
-def run(name: str, of: str, day: float, usd: float, played: Played | None = None) -> list[Entry]:
+def run(name: str, of: str, day: float, usd: float, details: RunDetails | None = None) -> list[Entry]:
     at = START + timedelta(days=day)
     return [
         Reservation(name, "worker", of, 5, at + timedelta(hours=1), at),
-        Settlement(name, usd, "claude", at, Played("developer", "claude", "completed") if played is None else played),
+        Settlement(
+            name, usd, "claude", at, RunDetails("developer", "claude", "completed") if details is None else details
+        ),
     ]
 
 
@@ -50,7 +52,7 @@ def test_without_a_ledger_costs_are_those_of_notes(notes: dict[int, float | None
 
 
 def test_success_is_counted_for_each_role_and_backend_where_its_ending_is_known() -> None:
-    failed, unknown = Played("developer", "codex", "timed_out"), Played()
+    failed, unknown = RunDetails("developer", "codex", "timed_out"), RunDetails()
     ledger = [
         *run("r1", "#7", 0, 1),
         *run("r2", "#7", 0, 2),
@@ -102,7 +104,7 @@ def test_a_repository_in_which_nothing_happened_is_reported_without_rates() -> N
 
 
 def test_the_rungs_of_a_ladder_are_told_with_what_they_brought() -> None:
-    rungs = [Played("developer", "claude", "completed", f"{n} of 2: {model}") for n, model in ((1, "a"), (2, "b"))]
+    rungs = [RunDetails("developer", "claude", "completed", f"{n} of 2: {model}") for n, model in ((1, "a"), (2, "b"))]
     ledger = [*run("r1", "#7", 0, 1, rungs[0]), *run("r2", "#7", 1, 4, rungs[1]), *run("r3", "#8", 2, 2, rungs[0])]
     found = figures("a/b", facts(items=(item(),), ledger=ledger), 15)
     assert [(one.rung, one.runs, one.merged, one.usd) for one in found.backend_runs] == [
@@ -113,7 +115,7 @@ def test_the_rungs_of_a_ladder_are_told_with_what_they_brought() -> None:
 
 
 def test_people_and_programs_are_told_the_same() -> None:
-    ledger = [*run("r1", "#7", 0, 2), *run("r2", "#7", 0, 1, Played("developer", "claude", "timed_out"))]
+    ledger = [*run("r1", "#7", 0, 2), *run("r2", "#7", 0, 1, RunDetails("developer", "claude", "timed_out"))]
     found = figures("a/b", facts(items=(item(),), ledger=ledger, setbacks={"REGRESSION": 2}), 15)
     told = json.loads(document(found))
     assert told["version"] == 1
@@ -143,7 +145,7 @@ def test_people_and_programs_are_told_the_same() -> None:
 
 
 def test_runs_that_went_on_in_a_session_are_told_with_what_they_read_from_the_cache() -> None:
-    warm, cold = (Played("developer", "claude", "completed", resumed=tokens) for tokens in (70_000, 0))
+    warm, cold = (RunDetails("developer", "claude", "completed", resumed=tokens) for tokens in (70_000, 0))
     ledger = [
         *run("r1", "#7", 0, 1),
         *run("r2", "#7", 1, 1, warm),

@@ -14,10 +14,10 @@ from shared.errors import Misconfigured, MissingCredentials
 from shared.llm import compatible
 from shared.llm.port import Ending, RunOutcome, Usage
 from shared.llm.prices import Prices, Tokens
-from shared.llm.proxy.account import MOST_FAILURES, Account, MeasuredRun
 from shared.llm.proxy.allowed import checked, completed, parsed
 from shared.llm.proxy.metered_coder import judged
 from shared.llm.proxy.metering import RequestBound, UsageMeter
+from shared.llm.proxy.run_meter import MOST_FAILURES, MeasuredRun, RunMeter
 from shared.llm.proxy.vendors import RequestRefused, Upstream, Vendor
 
 CHAT: dict[str, Any] = {
@@ -148,14 +148,14 @@ def test_a_server_has_a_key_and_an_address() -> None:
 
 
 def test_failures_in_a_row_end_a_run_and_a_whole_answer_forgets_them() -> None:
-    account = Account(Prices({}), 1.0)
-    assert [account.failed(500) for _ in range(MOST_FAILURES - 1)] == [False] * (MOST_FAILURES - 1)
-    account.ended(finished=True)
-    assert not account.failed(503)
-    account.ended(finished=False)
-    assert account.measurement.unfinished
-    assert account.failed(429, at_once=True)
-    assert account.measurement.gave_up == 429
+    meter = RunMeter(Prices({}), 1.0)
+    assert [meter.failed(500) for _ in range(MOST_FAILURES - 1)] == [False] * (MOST_FAILURES - 1)
+    meter.ended(finished=True)
+    assert not meter.failed(503)
+    meter.ended(finished=False)
+    assert meter.measurement.unfinished
+    assert meter.failed(429, at_once=True)
+    assert meter.measurement.gave_up == 429
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The proxy's reading of answers: tokens whole and cut, resets of limits, and the account of a run."""
+"""The proxy's reading of answers: tokens whole and cut, resets of limits, and the meter of a run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lab.model import anthropic, responses
 from lab.model.script import Tokens as Said
 from lab.model.script import Turn
 from shared.llm.prices import Price, Prices, Tokens
-from shared.llm.proxy.account import ESTIMATED, METERED, Account
 from shared.llm.proxy.metering import BYTES_PER_TOKEN, LONGEST_LINE, RequestBound, UsageMeter
 from shared.llm.proxy.resets import resets_at
+from shared.llm.proxy.run_meter import ESTIMATED, METERED, RunMeter
 
 TURN = Turn(say="I will write it.", usage=Said(input=1000, cached=300, written=200, output=50))
 ANTHROPIC = b"".join(anthropic.events(TURN, 0, "claude-opus-4-8"))
@@ -112,12 +112,12 @@ def test_when_a_limit_is_over(status: int, headers: dict[str, str], seconds: flo
     assert resets_at(status, headers, NOW) == expected
 
 
-def account(**prices: Any) -> Account:
-    return Account(Prices({"m": Price(input=1, output=10, cached=0.1, written=1.25), **prices}), 1.0)
+def run_meter(**prices: Any) -> RunMeter:
+    return RunMeter(Prices({"m": Price(input=1, output=10, cached=0.1, written=1.25), **prices}), 1.0)
 
 
 def test_an_account_adds_up_its_requests_and_is_used_up_at_its_budget() -> None:
-    run = account()
+    run = run_meter()
     first = run.opened(RequestBound("m", 0))
     usage = {"input_tokens": 999_000, "output_tokens": 0}
     first.feed(json.dumps({"type": "message", "model": "m", "usage": usage}).encode() + b"\n")
@@ -133,7 +133,7 @@ def test_an_account_adds_up_its_requests_and_is_used_up_at_its_budget() -> None:
 
 
 def test_a_model_without_a_price_leaves_the_cost_unknown_but_not_the_budget() -> None:
-    run = account()
+    run = run_meter()
     meter = run.opened(RequestBound("new", 0))
     usage = {"input_tokens": 0, "output_tokens": 100_000}
     meter.feed(json.dumps({"type": "message", "model": "new", "usage": usage}).encode())
@@ -161,7 +161,7 @@ UNMETERED = {
 @pytest.mark.parametrize("answer", UNMETERED.values(), ids=UNMETERED)
 def test_what_nobody_says_counts_at_once_as_the_most_that_it_could_be(answer: bytes) -> None:
     one = Price(input=1, output=10, cached=0.1, written=1.25)
-    run = account(**{"claude-opus-4-8": one})
+    run = run_meter(**{"claude-opus-4-8": one})
     meter = run.opened(RequestBound("m", 20_000, 30_000))
     costs = [run.measurement.usage.cost_usd]
     meter.feed(answer)
@@ -182,7 +182,7 @@ def test_an_indented_answer_is_read_as_well(indent: int | None) -> None:
 
 
 def test_no_further_request_is_begun_while_those_under_way_may_use_up_the_budget() -> None:
-    run = account()
+    run = run_meter()
     first = run.opened(RequestBound("m", 0, 60_000))  # $0.60
     states = [(run.has_room, run.used_up)]
     second = run.opened(RequestBound("m", 0, 60_000))
@@ -195,6 +195,6 @@ def test_no_further_request_is_begun_while_those_under_way_may_use_up_the_budget
 
 
 def test_one_estimate_makes_the_whole_cost_an_estimate() -> None:
-    run = account()
+    run = run_meter()
     run.closed(run.opened(RequestBound("m", 300)), charged=True)
     assert run.measurement.usage.cost_source == ESTIMATED

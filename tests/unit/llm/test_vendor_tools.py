@@ -12,9 +12,9 @@ from lab.model.script import Tokens as Said
 from lab.model.script import Turn
 from shared.llm.codex_program import FIXED, searching
 from shared.llm.prices import Price, Prices, Tokens
-from shared.llm.proxy.account import ESTIMATED, METERED, Account, MeasuredRun
 from shared.llm.proxy.allowed import checked, completed, headers, parsed
 from shared.llm.proxy.metering import LARGEST_PROMPT, RequestBound
+from shared.llm.proxy.run_meter import ESTIMATED, METERED, MeasuredRun, RunMeter
 from shared.llm.proxy.vendor_tools import MOST_USES, VendorTool
 from shared.llm.proxy.vendors import RequestRefused, Vendor
 
@@ -134,7 +134,7 @@ MOST = RequestBound("m", 1000, 50, 4, 4)
 
 
 def charged(*chunks: bytes, request: RequestBound = MOST, budget: float = 1.0) -> MeasuredRun:
-    run = Account(PRICES, budget)
+    run = RunMeter(PRICES, budget)
     meter = run.opened(request)
     for chunk in chunks:
         meter.feed(chunk)
@@ -199,7 +199,7 @@ def test_an_answer_that_does_not_live_to_say_it_counts_as_the_most(text: bytes) 
 
 
 def test_a_second_request_waits_while_the_first_may_use_up_the_budget() -> None:
-    run = Account(PRICES, 1.0)
+    run = RunMeter(PRICES, 1.0)
     meter = run.opened(MOST)
     assert (run.used_up, run.has_room) == (False, False)
     meter.feed(lines(Vendor.ANTHROPIC))
@@ -208,7 +208,7 @@ def test_a_second_request_waits_while_the_first_may_use_up_the_budget() -> None:
 
 
 def test_searches_alone_use_a_budget_up() -> None:
-    run = Account(PRICES, 0.05)
+    run = RunMeter(PRICES, 0.05)
     states = []
     for _ in range(2):
         meter = run.opened(MOST)

@@ -43,7 +43,7 @@ async def test_what_the_second_pass_is_asked() -> None:
     await tick(world)
     (request,) = world.checks_asked
     assert (request.call, request.role, request.round, request.tree) == (CoderCall.CHECK_CRITERIA, "qa", 0, None)
-    assert (request.account, request.item) == (f"#{ISSUE}", f"#{OPENED.number}")
+    assert (request.billed_to, request.item) == (f"#{ISSUE}", f"#{OPENED.number}")
     for shown in (
         "AC2: A blank text finds nobody.",
         "test_blank: red failed",

@@ -89,8 +89,8 @@ def test_the_network_is_shared_only_where_it_is_asked_for() -> None:
 
 def test_another_account_has_to_be_named() -> None:
     with pytest.raises(ValueError, match="account"):
-        Wrap(Isolation.ACCOUNT).argv(("x",), FileSystemView(()))
-    argv = Wrap(Isolation.ACCOUNT, account=(10002, 10003)).argv(("x",), FileSystemView(()))
+        Wrap(Isolation.OS_USER).argv(("x",), FileSystemView(()))
+    argv = Wrap(Isolation.OS_USER, os_user=(10002, 10003)).argv(("x",), FileSystemView(()))
     assert argv[-5:] == ("10002", "10003", "1024", "--", "x")
 
 

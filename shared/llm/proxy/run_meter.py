@@ -1,4 +1,4 @@
-"""The account of one run: the usage of its requests, the check of its budget, and the end of a limit that it met."""
+"""The meter of one run: the usage of its requests, the check of its budget, and the end of a limit that it met."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class MeasuredRun:
 
 
 @dataclass(slots=True)
-class Account:
-    """The account of a run while it lasts; `budget_usd` limits it."""
+class RunMeter:
+    """The meter of a run while it lasts; `budget_usd` limits it."""
 
     prices: Prices
     budget_usd: float
