@@ -59,58 +59,59 @@ MERGE_REFUSED = "Merge-Refused"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The facts of one look at a pull request; `verdict` is ours on the commit that the fence names.
-
-    `review_asked`: somebody who may asks for a review of a head that the fence does not name, or for another review of
-    an approved one. `person_asks`: somebody requests changes of what we approved. `requested`: any such request stands,
-    however old; the newest has the id `request`. `remarked_by` have commented on this commit, and nobody has ordered
-    the merge after that.
-
-    `ordered_by` is who ordered the merge, and where. `own_order`: that was its requester, whose order does not count.
-    `barred` is a label that keeps it from being merged.
-
-    `repairable`: its checks are red, and were not when our worker handed it over. `no_ci`: it has no checks because the
-    repository has no CI at all. `awaited` are required checks that nobody has reported, if nothing else is missing of
-    its checks. `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge
-    made it and its checks have not ended.
-
-    `updatable`: it cannot be merged before its base is merged into it, and our worker can do that; `by_turn`: only
-    because of what is new there, one pull request after the other, and `first` comes before it (0: none does). `unmet`:
-    rules of its base branch that it does not meet. `queue`: GitHub's merge queue merges; `called_back`: it has left the
-    queue, and since then somebody wants it in there again.
-
-    `held_up`: what was done to its issue, or is flagged there; `reworded`: its issue's text is not the one that this
-    commit was reviewed by; both are only read when nothing else keeps it from being merged.
-    """
+    """The facts of one look at a pull request."""
 
     fence: Fence
     pull_request: PullRequest
     flags: frozenset[Flag] = frozenset()
     verdict: ReviewVerdict | None = None
+    """Our verdict on the commit that the fence names."""
     review_asked: bool = False
+    """True if somebody who may asks for a review of a head that the fence does not name, or for another review of an
+    approved one."""
     person_asks: bool = False
+    """True if somebody requests changes of what we approved."""
     requested: bool = False
+    """True if any request for changes by people stands, however old."""
     request: int = 0
+    """Id of the newest of these requests; 0: none stands."""
     remarked_by: tuple[str, ...] = ()
+    """Logins of those who have commented on this commit, if nobody has ordered the merge after that."""
     ordered: bool = False
     ordered_by: str = ""
+    """Author and place of the merge's order."""
     own_order: bool = False
+    """True if its requester ordered the merge: that order does not count."""
     barred: str = ""
+    """A label that keeps it from being merged."""
     repairable: bool = False
+    """True if its checks are red, and were not when our worker handed it over."""
     checks: CiVerdict = CiVerdict.NONE
     awaited: tuple[str, ...] = ()
+    """Required checks that nobody has reported, if nothing else is missing of its checks."""
     no_ci: bool = False
+    """True if it has no checks because the repository has no CI at all."""
     base_checks: CiVerdict = CiVerdict.NONE
     base_tip: str = ""
+    """The commit of the base branch that `base_checks` are about."""
     settling: bool = False
+    """True if the last merge made `base_tip` and its checks have not ended."""
     held_up: Blocker | None = None
+    """Blocker on its issue, done or flagged there; only read when nothing else keeps it from being merged."""
     reworded: bool = False
+    """True if its issue's text is not the one that this commit was reviewed by; read like `held_up`."""
     updatable: bool = False
+    """True if it cannot be merged before its base is merged into it, and our worker can do that."""
     by_turn: bool = False
+    """True if it is `updatable` only because of what is new in its base: one pull request after the other."""
     first: int = 0
+    """The pull request whose turn comes before it; 0: none does."""
     unmet: tuple[str, ...] = ()
+    """Rules of its base branch that it does not meet."""
     queue: bool = False
+    """True if GitHub's merge queue merges."""
     called_back: bool = False
+    """True if it has left the queue, and since then somebody wants it in there again."""
     merge: Merge = Merge.NEVER
     bounds: Bounds = field(default_factory=Bounds)
 

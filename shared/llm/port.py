@@ -81,19 +81,8 @@ class RunLimits:
 class Request:
     """One call: its kind, its item, its tree, its prompt and its limits.
 
-    `attempt`, `round` and `retry` count from 1, 0 and 0: implementation tries, review rounds, and
-    repeats of the same call (CI fixes, repairs of a malformed answer). Together with `call` and
-    `title` they name the call, so a resumed run asks exactly what the interrupted one asked. `body` is the
-    item's text, for recordings.
-    `tree` is None for calls that need no files. `schema` is the JSON schema of the wanted answer.
-    `model` is the backend's own name for one, None its default; `protected` are patterns of paths in
-    the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty if it is not
-    counted; `billed_to` is the issue that it is counted to, empty if that is `item` itself.
-    `readable` are paths that a sandbox shows besides the tree: those set up for it. `images` are files in the tree that
-    the prompt names; a backend whose program takes images by itself hands them over. `size` is the difficulty of the
-    item (a value of `specification.Size`), empty if unknown. `ladder` are the backends and models of the repository's
-    own ladder, empty for the usual ones; None: the configured ladder is used. `continues` is set if the program's own
-    session may be continued and kept; None: the call starts a new one and leaves nothing.
+    `call`, `title`, `attempt`, `round` and `retry` name it, so a resumed run asks exactly what the interrupted one
+    asked.
     """
 
     call: CoderCall
@@ -102,21 +91,36 @@ class Request:
     role: str
     prompt: str
     body: str = field(default="", kw_only=True)
+    """The item's text, for recordings."""
     tree: Path | None = None
+    """Work tree of the call; None for calls that need no files."""
     attempt: int = 1
+    """The implementation try, from 1 on."""
     round: int = 0
+    """The review round, from 0 on."""
     retry: int = 0
+    """The repeat of the same call (a CI fix, a repair of a malformed answer), from 0 on."""
     schema: Mapping[str, Any] | None = None
+    """JSON schema of the wanted answer."""
     limits: RunLimits = field(default_factory=RunLimits)
     model: str | None = None
+    """The backend's own name for a model; None means its default."""
     protected: tuple[str, ...] = (".github/**", ".workflow-engine.yml")
+    """Patterns of paths in the tree that the backend's own editing tools refuse."""
     run: str = ""
+    """Name of the call in the ledger; empty if it is not counted."""
     billed_to: str = ""
+    """The issue that the call is counted to; empty if that is `item` itself."""
     readable: tuple[Path, ...] = ()
+    """Paths that a sandbox shows besides the tree: those set up for it."""
     images: tuple[Path, ...] = ()
+    """Files in the tree that the prompt names; a backend whose program takes images by itself hands them over."""
     size: str = ""
+    """Difficulty of the item (a value of `specification.Size`); empty if unknown."""
     ladder: tuple[tuple[str, str], ...] | None = None
+    """Backends and models of the repository's own ladder, empty for the usual ones; None: the configured ladder."""
     continues: Continuation | None = None
+    """The program's own session, to be continued and kept; None: the call starts a new one and leaves nothing."""
 
 
 @dataclass(frozen=True, slots=True)

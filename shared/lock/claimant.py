@@ -80,31 +80,33 @@ class EndedComment:
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """The claimant: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
-
-    `accounts` are the engine's ids, of which other agents use `other_accounts`. `delay` returns the seconds until the
-    account may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
-    `read_up_to` returns the highest comment id of a thread that this process has read. `suspects` are epochs that one
-    look found dead: the commit of the fence, and the boot time of that look. `holding` are the items held just now. By
-    ref, `ended_comments` is the last end that this process has told, `final_comments` the nonce of an epoch whose
-    comment no late edit can change any more.
-    """
+    """The claimant: one agent of one repository."""
 
     agent: str
     accounts: frozenset[int]
+    """Ids of the engine's accounts."""
     keys: Keyring
     nonces: Nonces
     times: LockTimes = LockTimes()
     budget_check: BudgetCheck | None = None
+    """Check before paid work; None: nothing that it begins costs money."""
     other_accounts: frozenset[int] = frozenset()
+    """Those of `accounts` that other agents use."""
     delay: Callable[[], float] = lambda: 0.0
+    """Returns the seconds until the account may write: its share of GitHub's limits may be used up."""
     doing: Callable[[Fence], str] = lambda fence: ""
+    """Tells people what an epoch begins with."""
     read_up_to: Callable[[int], int] = lambda number: 0
+    """Returns the highest comment id of a thread that this process has read."""
     breaker: FenceCircuitBreaker = field(default_factory=FenceCircuitBreaker)
     suspects: dict[str, tuple[str, float]] = field(default_factory=dict)
+    """Epochs that one look found dead, by ref: the commit of the fence, and the boot time of that look."""
     holding: set[ItemKey] = field(default_factory=set)
+    """Items held just now."""
     ended_comments: dict[str, EndedComment] = field(default_factory=dict)
+    """Ref -> the last end that this process has told."""
     final_comments: dict[str, str] = field(default_factory=dict)
+    """Ref -> the nonce of an epoch whose comment no late edit can change any more."""
 
 
 def is_mine(agent: str, nonce: str, claimant: Claimant) -> bool:

@@ -30,23 +30,17 @@ SAME: Final = Wait("as before", datetime.max.replace(tzinfo=UTC))
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since the last progress.
-
-    An epoch is known by its `nonce`; `epoch` grows by one with each claim, and shows when an older value of the ref was
-    put back. `ack_id` is the comment that shows the lock (0: none was recorded yet), of `format` 1 the epoch's own
-    ACK. `released`: the nonce of the released epoch. `seen` is the highest comment id that was read before this epoch
-    began, `seen_before` before the one before it. `posted`: comments asked for since one was last recorded.
-    `at` is when it last came to another state, `alive` a later sign of life of its holder.
-    `branch` is the work branch, if it has not the usual name; `backend` the coder that a person has asked for;
-    `more` are trailers of one agent's own, or of a newer version; agents that do not know them only carry them on.
-    """
+    """One epoch's state."""
 
     key: ItemKey
     ack_id: int
+    """The comment that shows the lock (0: none was recorded yet); of `format` 1 the epoch's own ACK."""
     nonce: str
+    """Name of the epoch."""
     agent: str
     stage: Stage
     at: datetime
+    """Time at which it last came to another state."""
     phase: str = ""
     base: str = ""
     work_head: str = ""
@@ -54,21 +48,33 @@ class Fence:
     attempt: int = 0
     round: int = 0
     runs: int = 0
+    """Number of runs that were begun since the last progress."""
     body_sha256: str = ""
     approved_by: str = ""
     wait: Wait | None = None
     failures: str = ""
+    """Failures that were met since the last progress."""
     next_role: str = ""
     branch: str = ""
+    """The work branch, if it has not the usual name."""
     backend: str = ""
+    """The coder that a person has asked for."""
     more: tuple[tuple[str, str], ...] = ()
+    """Trailers of one agent's own, or of a newer version; agents that do not know them only carry them on."""
     oid: str = ""
+    """Its commit."""
     epoch: int = 0
+    """Grows by one with each claim, and shows when an older value of the ref was put back."""
     released: str = ""
+    """Nonce of the released epoch."""
     seen: int = 0
+    """Highest comment id that was read before this epoch began."""
     seen_before: int = 0
+    """Highest comment id that was read before the previous epoch began."""
     posted: int = 0
+    """Number of comments asked for since one was last recorded."""
     alive: datetime | None = None
+    """A later sign of life of its holder than `at`."""
     format: int = 2
 
     @property
