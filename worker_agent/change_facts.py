@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from shared.git.notes import Baseline, Note, Phase, ProofNote
 from shared.git.patch_policy import Policy, flagged
+from shared.git.proof_claim import Claim, digest
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import Issue
 from worker_agent.attempt_history import RefusedAttempts
 from worker_agent.coding_session import CodingSession, Cost
 from worker_agent.pull_request_body import ChangeSummary
-from worker_agent.tdd import claim
-from worker_agent.tdd.claim import Claim, claimed, digest, together
+from worker_agent.tdd import claim_writing
+from worker_agent.tdd.claim_writing import claimed, together
 from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.renewed_evidence import is_renewed, renewed
@@ -44,7 +45,7 @@ async def described(session: CodingSession, held: Held, issue: Issue) -> ChangeS
         implied_criteria=any(criterion.implied for criterion in work.specification.criteria),
         flagged=flagged(changed, policy=Policy()),
         test_commands=work.test_commands,
-        claim=claim.write(_claim(held.fence, shown, evidence), session.phase_commits.keys) if claimed_ else "",
+        claim=claim_writing.write(_claim(held.fence, shown, evidence), session.phase_commits.keys) if claimed_ else "",
         merges=session.policy.pulls.merge,
         documentation=session.policy.pulls.documentation,
         set_aside=evidence.set_aside,

@@ -11,7 +11,9 @@ from config.settings import Settings
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.sign_in import SignedIn
 from runtime.building.visits import visiting, visitor
+from shared.git import proof_claim
 from shared.git.mirror import Mirror
+from shared.git.proof_claim import Claim, NoClaim
 from shared.git.workspace import Workspace
 from shared.github.errors import NotFound
 from shared.github.issues import Issues
@@ -28,8 +30,6 @@ from shared.workflow import Role
 from worker_agent import links
 from worker_agent.attempt_history import commit_notes
 from worker_agent.phase_commits import texts
-from worker_agent.tdd import claim as claims
-from worker_agent.tdd.claim import Claim, NoClaim
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.verify.clone import brought, cloned, later, placed
 from worker_agent.verify.compare import Falsehood, History
@@ -87,7 +87,7 @@ class _Visit:
         subject = f"{self._name}#{number}"
         keys = await self._keys()
         try:
-            claim, signed = claims.read(pull.body, keys)
+            claim, signed = proof_claim.read(pull.body, keys)
         except NoClaim as error:
             return await self._unclaimed_pull(pull, subject, str(error), place)
         mirror = mirror_of(self._process, self._me.answers, self._name)

@@ -8,9 +8,9 @@ from shared.git import names
 from shared.git.command import Git, Identity
 from shared.git.failures import NoSuchRef
 from shared.git.mirror import Mirror
+from shared.git.proof_claim import Claim
 from shared.git.workspace import Workspace
 from shared.process import CommandFailed
-from worker_agent.tdd.claim import Claim
 from worker_agent.verify.compare import History
 
 NOBODY = Identity("verify", "verify@localhost")

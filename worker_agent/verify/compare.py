@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from worker_agent.tdd.claim import Claim, digest
+from shared.git.proof_claim import Claim, digest
 from worker_agent.tdd.evidence import Proof, proofs
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.runners.test_run import TestId

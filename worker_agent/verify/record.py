@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from shared.git.notes import Note
-from worker_agent.tdd.claim import Claim
+from shared.git.proof_claim import Claim
 from worker_agent.verify.compare import Falsehood
 
 CENT = 0.005

@@ -7,7 +7,7 @@ from pathlib import Path
 from verify_scene import BASE, CODE, TEST, repository
 
 from shared.git.command import Git, Identity, Signature
-from worker_agent.tdd.claim import Claim
+from shared.git.proof_claim import Claim
 from worker_agent.verify.clone import brought, cloned, later, placed
 from worker_agent.verify.compare import History
 

@@ -15,9 +15,10 @@ from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
 from worker_scene import CODE, TESTS, comments, once, pulls
 
 from console.verify.command import VerifyOptions, verified
+from shared.git import proof_claim
+from shared.git.proof_claim import NoClaim
 from shared.text.comment_signatures import Keyring
-from worker_agent.tdd import claim as claims
-from worker_agent.tdd.claim import NoClaim
+from worker_agent.tdd import claim_writing
 
 pytestmark = pytest.mark.long
 
@@ -83,7 +84,7 @@ async def test_what_the_worker_claims_is_true_and_what_others_make_of_it_is_not(
     (pull,) = pulls(engine)
     issues = engine.lab.at(REPOSITORY).issues
     body = issues.require(pull.number).body or ""
-    claim, _ = claims.read(body, NO_KEYS)
+    claim, _ = proof_claim.read(body, NO_KEYS)
     assert claim.tests == {"tests/test_greeting.py::test_greets": "not collected"}
     assert "| AC1: greet(name) greets. | `tests/test_greeting.py::test_greets` | cannot be loaded: " in body
     assert "**5 passed** at " in body
@@ -95,11 +96,11 @@ async def test_what_the_worker_claims_is_true_and_what_others_make_of_it_is_not(
 
     visible = "\n".join(line for line in body.splitlines() if "engine-claim" not in line)
     for lie, found in LIES:
-        issues.edit(pull.number, ENGINE, body=f"{visible}\n{claims.write(replace(claim, **lie), NO_KEYS)}")
+        issues.edit(pull.number, ENGINE, body=f"{visible}\n{claim_writing.write(replace(claim, **lie), NO_KEYS)}")
         assert await checker.false(pull.number) == found
-    issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{claims.write(claim, NO_KEYS)}")
+    issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{claim_writing.write(claim, NO_KEYS)}")
     assert await checker.false(pull.number) == {"table": "The table of new tests is not there any more."}
-    elsewhere = claims.write(replace(claim, base=claim.head), NO_KEYS)
+    elsewhere = claim_writing.write(replace(claim, base=claim.head), NO_KEYS)
     issues.edit(pull.number, ENGINE, body=f"{visible}\n{elsewhere}")
     _, said = await checker.verify(pull.number)
     assert {one["what"] for one in said["false"]} == {"history"}

@@ -11,7 +11,7 @@ from worker_scene import status
 from shared.git.proof_claim import Claim, ClaimedProof
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
-from worker_agent.tdd import claim
+from worker_agent.tdd import claim_writing
 
 pytestmark = pytest.mark.long
 
@@ -57,7 +57,7 @@ async def handed_over(engine: Engine, keys: Keyring = NO_KEYS) -> Change:
     branch = work_branch(issue.number)
     head = await push(engine, branch, {"GREETING.md": "Good morning.\n"}, on=base)
     await engine.lab.idle()
-    line = claim.write(Claim(issue.number, base, head, proof=ClaimedProof(16, 14, 2, (OLD,))), keys)
+    line = claim_writing.write(Claim(issue.number, base, head, proof=ClaimedProof(16, 14, 2, (OLD,))), keys)
     body = f"Closes #{issue.number}\n\n## Evidence\n\nnoticed 14 of 16 damages\n\n{line}"
     thread = here.issues.open(ENGINE, "[auto] Greet politely", body, is_pull=True)
     here.pulls.open(thread, (branch, head), ("main", base), draft=False)

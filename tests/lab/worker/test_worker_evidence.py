@@ -11,9 +11,9 @@ from engine import ALONE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, WRONG, calls, fence, labels, once, pulls
 
 from lab.github.server import CHECK_NAME
+from shared.git import proof_claim
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
-from worker_agent.tdd import claim as claims
 
 FIX = """
 - call: fix_ci
@@ -27,7 +27,7 @@ UNTESTED = "'Hello, ' + name\\n\\n\\ndef shout(name):\\n    return name.upper()"
 OURS = "grep -q f.Hello directory/greeting.py && { echo 'directory/greeting.py:1: error: no f-strings'; exit 1; }; true"
 
 
-async def repaired(engine: Engine, code: str) -> tuple[claims.Claim, str, int]:
+async def repaired(engine: Engine, code: str) -> tuple[proof_claim.Claim, str, int]:
     """Run a repair of CI; return the claim of the pull request that is handed over, its body, and the issue."""
     engine.script(TESTS + CODE + FIX.format(code) + REVIEW)
     engine.repository_settings |= {"refactor": "off"}
@@ -38,7 +38,7 @@ async def repaired(engine: Engine, code: str) -> tuple[claims.Claim, str, int]:
     (pull,) = pulls(engine)
     body = engine.lab.at(REPOSITORY).issues.require(pull.number).body or ""
     assert calls(engine, "fix_ci") == 1
-    return claims.read(body, Keyring(0))[0], body, number
+    return proof_claim.read(body, Keyring(0))[0], body, number
 
 
 @pytest.mark.long
@@ -82,7 +82,7 @@ async def test_a_repair_that_only_documents_keeps_the_proof(engine: Engine, tmp_
         proved, first = runs.read_text().count("\n"), (await fence(engine, number)).work_head
         await engine.until(lambda: bool(worker.ended), worker)
     (pull,) = pulls(engine)
-    claim, _ = claims.read(engine.lab.at(REPOSITORY).issues.require(pull.number).body or "", Keyring(0))
+    claim, _ = proof_claim.read(engine.lab.at(REPOSITORY).issues.require(pull.number).body or "", Keyring(0))
     assert claim.head == (await fence(engine, number)).work_head != first
     assert claim.tests == {"tests/test_greeting.py::test_greets": "not collected"}
     assert claim.proof is not None

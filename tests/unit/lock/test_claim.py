@@ -11,7 +11,7 @@ from shared.git.proof_claim import Claim, ClaimedProof, NoClaim, digest, is_ther
 from shared.outgoing.outbound_filter import Outgoing
 from shared.text import comment_signatures
 from shared.text.comment_signatures import CommentSignatures, Key, Keyring
-from worker_agent.tdd.claim import LIMIT, write
+from worker_agent.tdd.claim_writing import LIMIT, write
 
 GATE = Outgoing(["sekret-value-1234"])
 KEYS = Keyring(5, (Key.of(b"x" * 32),), outgoing=GATE)

@@ -25,7 +25,7 @@ from shared.reconcile.end_message import Closing, Sources, merged
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
-from worker_agent.tdd import claim as claims
+from worker_agent.tdd import claim_writing
 
 KEYS = replace(SIGNING, outgoing=Outgoing())
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
@@ -86,7 +86,7 @@ def ack(author: Account, minutes: int) -> Comment:
 
 
 def proved(*criteria: str) -> PullRequest:
-    return replace(PULL, body=claims.write(Claim(42, "b" * 40, "a" * 40, cost_usd=0.5, criteria=criteria), KEYS))
+    return replace(PULL, body=claim_writing.write(Claim(42, "b" * 40, "a" * 40, cost_usd=0.5, criteria=criteria), KEYS))
 
 
 async def test_the_whole_end() -> None:
@@ -120,7 +120,7 @@ async def test_only_a_signed_claim_of_this_issue_ticks_anything() -> None:
     for pull in (
         PULL,
         replace(forged, body=forged.body.replace("AC1", "AC2")),
-        replace(PULL, body=claims.write(Claim(41, "b" * 40, "a" * 40, criteria=("AC1",)), KEYS)),
+        replace(PULL, body=claim_writing.write(Claim(41, "b" * 40, "a" * 40, criteria=("AC1",)), KEYS)),
     ):
         world = World()
         await world.closing().merged(FENCE, pull, BY)

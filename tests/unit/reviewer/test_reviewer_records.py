@@ -16,7 +16,7 @@ from shared.git.history import Commit
 from shared.git.notes import ChangedTest, Note, Phase, ProofNote, write
 from shared.git.proof_claim import Claim, ClaimedProof
 from shared.text.comment_signatures import Key, Keyring
-from worker_agent.tdd import claim as claims
+from worker_agent.tdd import claim_writing
 
 GREEN = "5" * 40
 OLD = "t.py::test_old"
@@ -76,7 +76,7 @@ async def test_the_proof_of_a_commit_is_told_and_its_old_tests_are_asked_about()
 
 
 async def test_a_signed_claim_is_enough_where_no_note_is_left() -> None:
-    found = await recorded(Repository(), claims.write(CLAIM, KEYS))
+    found = await recorded(Repository(), claim_writing.write(CLAIM, KEYS))
     assert found == Recorded(
         "",
         "noticed 14 of 16 damages",
@@ -85,26 +85,26 @@ async def test_a_signed_claim_is_enough_where_no_note_is_left() -> None:
 
 
 async def test_notes_and_claim_are_asked_about_once() -> None:
-    found = await recorded(noted(PROOF), claims.write(CLAIM, KEYS))
+    found = await recorded(noted(PROOF), claim_writing.write(CLAIM, KEYS))
     assert [(one.kind, one.about) for one in found.questions] == [
         (ChangeKind.CHANGED, OLD),
         (ChangeKind.REMOVED, "t.py::test_gone"),
     ]
 
 
-FORGED = claims.write(replace(CLAIM, proof=ClaimedProof()), Keyring(99, (Key.of(b"m" * 32),)))
+FORGED = claim_writing.write(replace(CLAIM, proof=ClaimedProof()), Keyring(99, (Key.of(b"m" * 32),)))
 
 
 @pytest.mark.parametrize(
     ("line", "doubt"),
     [
         ("", ""),
-        (claims.write(replace(CLAIM, proof=None), KEYS), ""),
-        (claims.write(CLAIM, KEYS).replace(OLD, "t.py::test_new"), UNSIGNED),
+        (claim_writing.write(replace(CLAIM, proof=None), KEYS), ""),
+        (claim_writing.write(CLAIM, KEYS).replace(OLD, "t.py::test_new"), UNSIGNED),
         (FORGED, UNSIGNED),
-        (claims.write(replace(CLAIM, issue=ISSUE + 1), KEYS), UNSIGNED),
-        (claims.write(CLAIM, KEYS).replace('"head":', '"tail":'), UNREADABLE),
-        (f"{claims.write(CLAIM, KEYS)}\n{FORGED}", UNSIGNED),
+        (claim_writing.write(replace(CLAIM, issue=ISSUE + 1), KEYS), UNSIGNED),
+        (claim_writing.write(CLAIM, KEYS).replace('"head":', '"tail":'), UNREADABLE),
+        (f"{claim_writing.write(CLAIM, KEYS)}\n{FORGED}", UNSIGNED),
     ],
     ids=["none", "of nothing", "edited", "another's", "of another issue", "unreadable", "the last one counts"],
 )
@@ -119,13 +119,13 @@ async def test_a_claim_that_is_not_the_engines_own_is_doubted_and_not_read(line:
 async def test_a_claim_about_another_commit_is_doubted_unless_the_notes_tell(
     repository: Repository, doubt: str
 ) -> None:
-    line = claims.write(replace(CLAIM, head="7" * 40), KEYS)
+    line = claim_writing.write(replace(CLAIM, head="7" * 40), KEYS)
     found = await recorded(repository, line)
     assert found.doubt == doubt
     assert "t.py::test_gone" not in [one.about for one in found.questions]
-    older = await recorded(repository, claims.write(replace(CLAIM, head="7" * 40, proof=None), KEYS))
+    older = await recorded(repository, claim_writing.write(replace(CLAIM, head="7" * 40, proof=None), KEYS))
     assert older.doubt == "", "an older engine's claim says nothing of old tests"
 
 
 async def test_of_a_persons_branch_no_claim_is_read() -> None:
-    assert await recorded(noted(PROOF), claims.write(CLAIM, KEYS), branch="patch-1") == Recorded()
+    assert await recorded(noted(PROOF), claim_writing.write(CLAIM, KEYS), branch="patch-1") == Recorded()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from worker_agent.tdd.phases.quality import NOT_BINDING, Ran, binding, detected, failures, loosened, noted, outputs
+from worker_agent.tdd.phases.quality import NOT_BINDING, binding, detected, failures, loosened, noted, outputs
+from worker_agent.tdd.setup.command_result import CommandResult
 
 RUFF, MYPY, ESLINT = "ruff check .", "mypy .", "eslint ."
 
@@ -39,9 +40,14 @@ def test_tools_are_detected_by_the_files_that_configure_them(files: dict[str, st
 
 
 def test_only_what_was_clean_on_the_base_binds() -> None:
-    base = (Ran(RUFF, 0), Ran(MYPY, 1, "3 errors"), Ran("gone", 127), Ran(ESLINT, None, "stopped at the deadline"))
+    base = (
+        CommandResult(RUFF, 0),
+        CommandResult(MYPY, 1, "3 errors"),
+        CommandResult("gone", 127),
+        CommandResult(ESLINT, None, "stopped at the deadline"),
+    )
     assert binding(base) == (RUFF,)
-    assert noted(base, (Ran(RUFF, 2),)) == {
+    assert noted(base, (CommandResult(RUFF, 2),)) == {
         RUFF: "exit code 2",
         MYPY: NOT_BINDING,
         "gone": NOT_BINDING,
@@ -50,7 +56,10 @@ def test_only_what_was_clean_on_the_base_binds() -> None:
 
 
 def test_what_commands_found_is_told_without_control_characters_and_within_limits() -> None:
-    runs = (Ran(RUFF, 0, "all good"), Ran(MYPY, 1, "\x1b[31ma.py:1: error\x1b[0m\n" + "x" * 9000 + "\nFound 1 error\n"))
+    runs = (
+        CommandResult(RUFF, 0, "all good"),
+        CommandResult(MYPY, 1, "\x1b[31ma.py:1: error\x1b[0m\n" + "x" * 9000 + "\nFound 1 error\n"),
+    )
     assert failures(runs) == ("`mypy .`: exit code 1: Found 1 error",)
     shown = outputs(runs)
     assert shown.startswith("$ mypy .\n(exit code 1)\n")

@@ -9,7 +9,7 @@ import pytest
 from tdd_runs import BUG, KEPT, N1, N2, NEW, ran
 
 from shared.git.notes import Baseline, Note, Phase
-from worker_agent.tdd.claim import Claim, digest
+from shared.git.proof_claim import Claim, digest
 from worker_agent.tdd.judging.judge import judge_baseline, judge_green, judge_red
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
 from worker_agent.tdd.runners.test_run import CaseOutcome, TestRun

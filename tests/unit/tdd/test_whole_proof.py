@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.git.notes import ChangedTest, ProofNote
 from shared.git.proof_claim import ClaimedProof
-from worker_agent.tdd.claim import claimed, together
+from worker_agent.tdd.claim_writing import claimed, together
 
 FIRST = ProofNote(
     damages=4,

@@ -14,7 +14,7 @@ from shared.text import change_summary
 from shared.text.comment_signatures import Keyring
 from worker_agent import comments, pull_request_body
 from worker_agent.pull_request_body import ChangeSummary
-from worker_agent.tdd import claim
+from worker_agent.tdd import claim_writing
 
 A, B = "a" * 40, "b" * 40
 CHANGE = ChangeSummary(
@@ -164,6 +164,6 @@ def test_a_body_without_the_proof_is_left_alone(text: str) -> None:
 
 def test_the_claim_of_a_body_is_read_as_before() -> None:
     keys = Keyring(1)
-    line = claim.write(claim.Claim(42, A, B, result="7 passed"), keys)
+    line = claim_writing.write(proof_claim.Claim(42, A, B, result="7 passed"), keys)
     found, _ = proof_claim.read(pull_request_body.body(replace(CHANGE, claim=line)), keys)
     assert (found.issue, found.head, found.result) == (42, B, "7 passed")

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from shared.text import excerpt, printable
 from worker_agent.tdd.runners.runner import Read
+from worker_agent.tdd.setup.command_result import CommandResult
 
 OUTPUT_BYTES = 4000
 """The most bytes of one command's output that a prompt quotes."""
@@ -39,27 +40,6 @@ FILES = tuple(sorted({name for tool in TOOLS for name in tool.sections}))
 """The files that are searched for such sections."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """The result of one command; `code` None: stopped, and `output_tail` has the reason and the last output."""
-
-    command: str
-    code: int | None
-    output_tail: str = ""
-
-    @property
-    def clean(self) -> bool:
-        """True if the command found nothing."""
-        return self.code == 0
-
-    @property
-    def ending(self) -> str:
-        """The result in words, for notes and pull requests."""
-        if self.clean:
-            return "clean"
-        return "stopped" if self.code is None else f"exit code {self.code}"
-
-
 def detected(paths: Collection[str], read: Read) -> tuple[str, ...]:
     """Return the commands of the tools that a repository with these `paths` configures in its top directory."""
     top = [path for path in paths if "/" not in path]
@@ -83,18 +63,18 @@ def loosened(changed: Iterable[str], planned: Collection[str]) -> tuple[str, ...
     )
 
 
-def binding(base: Iterable[Ran]) -> tuple[str, ...]:
+def binding(base: Iterable[CommandResult]) -> tuple[str, ...]:
     """Return the commands that were clean on the base: only these are binding."""
     return tuple(ran.command for ran in base if ran.clean)
 
 
-def noted(base: Sequence[Ran], head: Sequence[Ran]) -> dict[str, str]:
+def noted(base: Sequence[CommandResult], head: Sequence[CommandResult]) -> dict[str, str]:
     """Map each command to its result on the head, for the note; a command that is not binding to that fact."""
     ended = {ran.command: ran.ending for ran in head}
     return {ran.command: ended.get(ran.command, NOT_BINDING) for ran in base}
 
 
-def outputs(runs: Iterable[Ran]) -> str:
+def outputs(runs: Iterable[CommandResult]) -> str:
     """Return the output of the commands that are not clean, for a prompt."""
     return "\n\n".join(
         f"$ {ran.command}\n({ran.ending})\n{excerpt(printable(ran.output_tail).strip(), OUTPUT_BYTES)}"
@@ -103,7 +83,7 @@ def outputs(runs: Iterable[Ran]) -> str:
     )
 
 
-def failures(runs: Iterable[Ran]) -> tuple[str, ...]:
+def failures(runs: Iterable[CommandResult]) -> tuple[str, ...]:
     """Return a line for each command that is not clean, with the end of its output."""
     return tuple(f"`{ran.command}`: {ran.ending}: {_last_line(ran.output_tail)}" for ran in runs if not ran.clean)
 

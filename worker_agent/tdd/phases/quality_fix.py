@@ -16,7 +16,7 @@ from worker_agent.failure_artifacts import below_state
 from worker_agent.phase_commits import texts
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import activation, quality
-from worker_agent.tdd.phases.quality import Ran
+from worker_agent.tdd.setup.command_result import CommandResult
 from worker_agent.work_context import WorkContext
 
 Judge = Callable[[str], Awaitable[Sequence[str]]]
@@ -45,7 +45,7 @@ class QualityFix:
 
     def __init__(self, session: CodingSession) -> None:
         self._session = session
-        self._ran: dict[tuple[str, tuple[str, ...]], tuple[Ran, ...]] = {}
+        self._ran: dict[tuple[str, tuple[str, ...]], tuple[CommandResult, ...]] = {}
 
     async def commands(self, work: WorkContext) -> tuple[str, ...]:
         """Return the configured commands, or else those detected by the configuration files of the base."""
@@ -96,11 +96,11 @@ class QualityFix:
             raise error
         return Clean(tree, await self.results(work, tree))
 
-    async def _binding_runs(self, work: WorkContext, tree: str) -> tuple[Ran, ...]:
+    async def _binding_runs(self, work: WorkContext, tree: str) -> tuple[CommandResult, ...]:
         """Run the commands that were clean on the base on this tree."""
         return await self._run(work, tree, quality.binding(await self._base_runs(work)), "evidence")
 
-    async def _base_runs(self, work: WorkContext) -> tuple[Ran, ...]:
+    async def _base_runs(self, work: WorkContext) -> tuple[CommandResult, ...]:
         """Run the commands on the base without a pending test's marker: what its removal leaves binds nobody."""
         return await self._run(work, await self._unmarked_base(work), await self.commands(work), "base")
 
@@ -115,7 +115,7 @@ class QualityFix:
 
     async def _run(
         self, work: WorkContext, commit_or_tree: str, commands: tuple[str, ...], into: Place
-    ) -> tuple[Ran, ...]:
+    ) -> tuple[CommandResult, ...]:
         """Run each command in the same fresh checkout, one after the other; once per tree."""
         if not commands:
             return ()

@@ -20,7 +20,6 @@ from shared.filesystem import directories
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import FILE_BYTES, limited
 from shared.sandbox.wrap import Isolation
-from worker_agent.tdd.phases.quality import Ran
 from worker_agent.tdd.runners import command_line, shifted_clock, untrusted_files
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
@@ -28,6 +27,7 @@ from worker_agent.tdd.runners.raw_report import SEVERITY, Case, Report
 from worker_agent.tdd.runners.report_pipe import ReportPipe, report_pipe
 from worker_agent.tdd.runners.runner import Invocation, Runner, Selection
 from worker_agent.tdd.runners.test_run import CaseOutcome, TestId, TestResult, TestRun
+from worker_agent.tdd.setup.command_result import CommandResult
 from worker_agent.tdd.setup.installed import NOTHING, Installed
 from worker_agent.tdd.setup.setup_step import Export, SetUp
 
@@ -176,7 +176,7 @@ class TestBench:
             "toolchain under `sandbox_readable`, or name a program below /usr in the test command."
         )
 
-    async def command(self, command: str, checkout: Path, scratch: Path, directory: str = "") -> Ran:
+    async def command(self, command: str, checkout: Path, scratch: Path, directory: str = "") -> CommandResult:
         """Run one quality command in a directory of a checkout, confined and limited as tests are.
 
         Raises `Misconfigured` when it needs a shell, and `SetUpFailed`.
@@ -188,7 +188,7 @@ class TestBench:
             ended = await self._execute(whole, room)
             said = untrusted_files.tail(room / LOG, self._limits.tail_chars)
             stopped = f"limit {ended.limit}" if ended.limit else "stopped at the deadline" if ended.timed_out else ""
-            return Ran(command, None if stopped else ended.code, "\n".join(filter(None, (said, stopped))))
+            return CommandResult(command, None if stopped else ended.code, "\n".join(filter(None, (said, stopped))))
 
     async def _execute(self, command: _Command, room: Path) -> _Ended:
         """Run a command and return its end; no process that it started is left."""

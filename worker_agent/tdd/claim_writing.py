@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from shared.git.notes import ChangedTest, ProofNote
-from shared.git.proof_claim import NAME, PURPOSE, VERSION, Claim, ClaimedProof, NoClaim, digest, read
+from shared.git.proof_claim import NAME, PURPOSE, VERSION, Claim, ClaimedProof
 from shared.text import comment_signatures
 from shared.text.comment_signatures import Keyring
 from worker_agent.tdd.runners.test_run import TestId
-
-__all__ = ["LIMIT", "Claim", "ClaimedProof", "NoClaim", "digest", "read", "write"]
 
 LIMIT = 16_000
 """The most characters of the whole line; tests that do not fit are only counted, and identified by their digest."""
