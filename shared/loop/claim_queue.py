@@ -15,7 +15,7 @@ from shared.loop.skip_backoff import SkipBackoff
 from shared.scheduling.admission import Admission
 from shared.scheduling.items import Agent, Candidate, Skip
 from shared.scheduling.order import Spread
-from shared.scheduling.slots import NO_SLOT, Turn
+from shared.scheduling.slots import NO_SLOT, Turn, asking
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
@@ -87,7 +87,7 @@ class ClaimQueue:
             candidate = self._spread.next(queue)
             queue.remove(candidate)
             with turn.claiming():
-                match await self._attempt(candidate, strict=strict):
+                match await self._attempt(candidate, turn, strict=strict):
                     case Lease() as lease:
                         self._spread.won()
                         begin(candidate.number, lease)
@@ -101,9 +101,9 @@ class ClaimQueue:
                             lost += 1
         return False
 
-    async def _attempt(self, candidate: Candidate, *, strict: bool) -> Lease | Skip:
+    async def _attempt(self, candidate: Candidate, turn: Turn, *, strict: bool) -> Lease | Skip:
         """Return the lease, or a `Skip`; errors become its reason, unless they concern the whole process."""
-        with bind_item(repo=self._agent.repository, issue=candidate.number):
+        with bind_item(repo=self._agent.repository, issue=candidate.number), asking(turn.reserve):
             try:
                 got = await self._agent.claim(candidate)
             except Unauthorized as error:  # it would be the same for every other candidate

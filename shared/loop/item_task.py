@@ -35,6 +35,9 @@ TOLD_SECONDS = 60.0
 REFUSALS = 5
 """Refused tokens in a row for which an item waits; then a person is told, as soon as anything can be told."""
 
+LOOK_SECONDS = 60.0
+"""Seconds after its wake for which an item takes no slot: most only look, find that nothing is new, and rest again."""
+
 STOP_SECONDS = 60.0
 """Seconds that the end of the work on a person's order may take."""
 
@@ -71,11 +74,17 @@ class ItemTask:
         self._untold: Blocked | None = None
         self._not_before = 0.0
         self._is_late = False
+        self._looks_until = -math.inf
 
     @property
     def due(self) -> float:
         """Boot time at which it has to be woken even without a poll; infinite while it waits for the next tick."""
         return self._not_before if self._is_late and self.resting is not None else math.inf
+
+    @property
+    def in_work(self) -> bool:
+        """True if it takes a slot: it neither rests nor just looks whether its wait is over."""
+        return self.resting is None and self._clock.boot() >= self._looks_until
 
     @property
     def active(self) -> bool:
@@ -134,7 +143,7 @@ class ItemTask:
                 case Rest():
                     await self._rest(step)
                 case None:
-                    self._scope = anyio.CancelScope()
+                    self._scope, self._looks_until = anyio.CancelScope(), -math.inf
                 case _:
                     assert_never(step)
 
@@ -253,6 +262,7 @@ class ItemTask:
         self._changed()
         await self._woken.wait()
         self.resting, self._is_late = None, False
+        self._looks_until = self._clock.boot() + LOOK_SECONDS
 
 
 def own_fault(error: Exception) -> str:

@@ -100,6 +100,11 @@ class Loop:
         return sum(item.resting is None for item in self._items.values())
 
     @property
+    def in_work(self) -> int:
+        """Number of this loop's items that take a slot: neither those that rest nor those that have just been woken."""
+        return sum(item.in_work for item in self._items.values())
+
+    @property
     def resting(self) -> tuple[Rest, ...]:
         """The waits of the held items that rest."""
         return tuple(item.resting for item in self._items.values() if item.resting)
@@ -138,6 +143,14 @@ class Loop:
 
         A failed tick is logged and the loop goes on.
         """
+        try:
+            await self._tick_until(stop, most_ticks)
+        finally:
+            self._slots.leave(self)
+        if not stop.is_set():
+            await self.quiet()  # the last look may have begun what is paid for
+
+    async def _tick_until(self, stop: anyio.Event, most_ticks: int) -> None:
         ticks, part = 0, random.random()
         while not self._over(stop) and (not most_ticks or ticks < most_ticks):
             ticks += 1
@@ -153,8 +166,6 @@ class Loop:
                 log.exception("tick_failed", outcome="retrying")
             await self._pause(stop, began, part)
             part = 1.0
-        if not stop.is_set():
-            await self.quiet()  # the last look may have begun what is paid for
 
     async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
         """Work on exactly one item; None if there was nothing to do, and `skipped` says why.

@@ -6,21 +6,24 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import anyio
+import pytest
 from fakes.agent import DONE, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Transient
+from shared.lock.hold import Held
 from shared.lock.lease import Lease
+from shared.loop.item_task import LOOK_SECONDS
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Candidate, Rest, Skip
-from shared.scheduling.slots import NO_SLOT, Slots, reserved
+from shared.scheduling.items import Candidate, Rest, Skip, Step
+from shared.scheduling.slots import NO_SLOT, PATIENT_LOOKS, Slots, reserved
 
 
 @dataclass(eq=False)
 class Repository:
     """A loop as the slots see it."""
 
-    busy: int = 0
+    in_work: int = 0
     pokes: int = 0
 
     def poke(self) -> None:
@@ -38,34 +41,105 @@ def three(limit: int = 1) -> tuple[Slots, Repository, Repository, Repository]:
 def test_a_repository_with_endless_work_does_not_keep_the_others_from_theirs() -> None:
     slots, eager, calm, last = three()
     assert slots.free(eager)
-    eager.busy = 1
+    eager.in_work = 1
     assert [slots.free(calm), slots.free(last), slots.free(eager)] == [False, False, False]
-    eager.busy = 0
+    eager.in_work = 0
     slots.vacated()
     assert (calm.pokes, last.pokes, eager.pokes) == (1, 0, 0), "who waited longest is told, nobody else"
     assert not slots.free(eager), "although it asks first"
     assert slots.free(calm)
-    calm.busy = 1
-    calm.busy = 0
+    calm.in_work = 1
+    calm.in_work = 0
     assert not slots.free(eager)
     assert slots.free(last)
 
 
-def test_who_does_not_come_when_it_is_its_turn_loses_it() -> None:
-    slots, eager, dead, _ = three()
-    eager.busy = 1
-    assert not slots.free(dead)
-    eager.busy = 0
-    assert not slots.free(eager)
-    assert dead.pokes == 1, "it is told once more"
+def test_who_does_not_come_when_it_is_its_turn_is_passed_over_and_keeps_its_place() -> None:
+    slots, eager, slow, last = three()
+    eager.in_work = 1
+    assert not slots.free(slow)
+    eager.in_work = 0
+    assert [slots.free(eager), slots.free(last)] == [False, False], "each waits for one look of its own"
+    assert slow.pokes == 2, "it is told once more"
     assert slots.free(eager)
+    eager.in_work = 1
+    assert not slots.free(slow)
+    eager.in_work = 0
+    assert not slots.free(last), "it is not ahead of who has come late"
+    assert slots.free(slow)
+    assert slots.free(last)
+
+
+def test_many_that_ask_while_the_next_one_is_on_its_way_do_not_pass_it_over() -> None:
+    slots, begun = Slots(1), Repository(1)
+    waiting = [Repository() for _ in range(200)]
+    for loop in (begun, *waiting):
+        slots.join(loop)
+    assert not any(slots.free(loop) for loop in waiting)
+    begun.in_work = 0
+    slots.vacated()
+    assert not any(slots.free(loop) for loop in reversed(waiting[1:]))
+    assert slots.free(waiting[0])
+
+
+def test_who_wants_no_slot_when_it_is_its_turn_passes_it_on() -> None:
+    slots, eager, calm, last = three()
+    eager.in_work = 1
+    assert [slots.free(calm), slots.free(last)] == [False, False]
+    eager.in_work = 0
+    slots.vacated()
+    slots.leave(calm)
+    assert last.pokes == 1
+    slots.leave(calm)
+    assert last.pokes == 1, "who does not wait has nothing to pass on"
+
+
+def test_a_loop_that_has_its_share_is_told_when_one_of_its_items_has_ended_and_is_in_nobodys_way() -> None:
+    slots, full, other = Slots(3, per_loop=2), Repository(2), Repository()
+    slots.join(full)
+    slots.join(other)
+    assert not slots.free(full)
+    slots.vacated()
+    assert full.pokes == 0
+    assert slots.free(other)
+    full.in_work = 1
+    slots.vacated()
+    assert full.pokes == 1
+
+
+def test_a_long_look_does_not_keep_the_others_from_theirs_for_ever() -> None:
+    slots, long, second, third = three()
+    with slots.looking(long):
+        assert slots.free(long)
+        assert [slots.free(second) for _ in range(PATIENT_LOOKS)] == [False] * PATIENT_LOOKS
+        assert slots.free(second)
+        with slots.looking(second):
+            assert slots.free(second)
+            assert slots.free(long), "it goes on"
+            assert not slots.free(third), "one look more for each that takes long"
+
+
+def test_a_claim_without_a_slot_was_not_in_vain_and_is_the_next_one() -> None:
+    slots, first, second, third = three()
+    with slots.looking(third):
+        assert slots.free(third)
+    with slots.looking(second), slots.looking(first), slots.claiming(first):
+        assert [slots.free(first), slots.free(second), slots.free(third)] == [True, True, False]
+        assert slots.reserve(first)
+        assert not slots.reserve(second)
+        first.in_work = 1
+    first.in_work = 0
+    assert not slots.free(third)
+    with slots.looking(second):
+        assert slots.free(second), "who has read everything is ahead"
+        assert not slots.free(third), "there was work: one look is enough for one slot"
 
 
 def test_with_room_for_all_nobody_waits_for_anybody() -> None:
     slots, one, two, three_ = three(limit=3)
     for loop in (one, two, three_):
         assert slots.free(loop)
-        loop.busy = 1
+        loop.in_work = 1
 
 
 def test_of_loops_that_look_side_by_side_no_more_begin_than_there_are_slots() -> None:
@@ -73,12 +147,13 @@ def test_of_loops_that_look_side_by_side_no_more_begin_than_there_are_slots() ->
     with slots.looking(first), slots.claiming(first):
         assert slots.free(first)
         assert not slots.free(second), "what it would read for nothing is not read"
-        assert reserved()
+        assert slots.reserve(first)
+        assert slots.reserve(first), "asked twice, it is the same slot"
         with slots.claiming(second):
-            assert not reserved()
-        first.busy = 1
+            assert not slots.reserve(second)
+        first.in_work = 1
     assert second.pokes == 0
-    first.busy = 0
+    first.in_work = 0
     slots.vacated()
     assert second.pokes == 1, "it has not lost its turn"
 
@@ -87,7 +162,7 @@ def test_a_slot_that_a_claim_did_not_win_is_the_next_ones() -> None:
     slots, first, second, _ = three()
     with slots.looking(first), slots.claiming(first):
         assert slots.free(first)
-        assert reserved()
+        assert slots.reserve(first)
         assert not slots.free(second)
     assert second.pokes == 1
     assert slots.free(second)
@@ -104,7 +179,7 @@ def test_looks_that_lead_to_nothing_let_more_loops_look() -> None:
     with slots.looking(second), slots.looking(third):
         assert [slots.free(second), slots.free(third)] == [True, True]
         with slots.claiming(third):
-            assert reserved()
+            assert slots.reserve(third)
         assert slots.free(second), "the claim was lost"
 
 
@@ -112,16 +187,56 @@ def test_outside_of_a_loop_a_claim_needs_no_slot() -> None:
     assert reserved()
 
 
+async def test_a_step_asks_for_no_slot_of_its_own() -> None:
+    class Asking(FakeAgent):
+        async def step(self, held: Held) -> Step:
+            asked.append(reserved())
+            return await super().step(held)
+
+    slots, clock, asked = Slots(1), HandClock(), list[bool]()
+    async with Loop(Asking([1]), clock, slots=slots).open() as one, Loop(Reader([2]), clock, slots=slots).open() as two:
+        await one.tick()
+        await one.quiet()
+        await two.tick()
+        await two.quiet()
+        assert (asked, two.ended) == ([True], [DONE]), "it would have kept the slot for good"
+
+
+@pytest.mark.parametrize("reason", [anyio.get_cancelled_exc_class, lambda: RuntimeError("outside of the block")])
+async def test_what_ends_a_claim_gives_its_slot_back(reason: Callable[[], object]) -> None:
+    slots, clock, second = Slots(1), HandClock(), FakeAgent([2])
+    first = Reader([1])
+    one = Loop(first, clock, slots=slots)
+    if isinstance(reason(), Exception):
+        with pytest.raises(RuntimeError, match="open"):
+            await one.tick()  # `begin` fails
+    else:
+        first.after = [anyio.sleep_forever]
+        async with one.open(), anyio.create_task_group() as group:
+            group.start_soon(one.tick)
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+    async with Loop(second, clock, slots=slots).open() as two:
+        await two.tick()
+        await two.quiet()
+    assert second.count("step 2") == 1
+
+
 @dataclass
 class Reader(FakeAgent):
-    """An agent that reads for a while before it claims; what happens meanwhile is `meanwhile`."""
+    """An agent that reads for a while before it claims: `meanwhile` happens before it asks for a slot, `after` then."""
 
     meanwhile: list[Callable[[], Awaitable[object]]] = field(default_factory=list)
+    after: list[Callable[[], Awaitable[object]]] = field(default_factory=list)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         for one in self.meanwhile:
             await one()
-        return await super().claim(candidate) if reserved() else NO_SLOT
+        if not reserved():
+            return NO_SLOT
+        for one in self.after:
+            await one()
+        return await super().claim(candidate)
 
 
 async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended() -> None:
@@ -131,7 +246,12 @@ async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended
         await one.tick()
         await one.quiet()
         assert len(one.resting) == 1
-        second.meanwhile = [one.tick, anyio.wait_all_tasks_blocked]
+
+        async def work() -> None:
+            await anyio.wait_all_tasks_blocked()
+            clock.seconds += LOOK_SECONDS
+
+        second.meanwhile = [one.tick, work]
         await two.tick()
         assert (one.busy, two.busy, second.log) == (1, 0, [])
         assert two.skipped == (f"{second.repository}#2: {NO_SLOT.reason}",)
@@ -161,6 +281,23 @@ async def test_a_failing_repository_gives_its_turn_away() -> None:
         await one.quiet()
         await three_.tick()
         assert third.log[:1] == ["claim 3"], "nobody waits for a repository that cannot be asked"
+
+
+async def test_a_repository_whose_polls_have_ended_is_nobodys_turn() -> None:
+    slots, clock, phase = Slots(1), HandClock(), anyio.Event()
+    first, ending, third = FakeAgent([1], {1: [phase, DONE]}), FakeAgent([2]), FakeAgent([3])
+    async with (
+        Loop(first, clock, slots=slots, cooldown_seconds=60).open() as one,
+        Loop(ending, clock, slots=slots, interval_seconds=0).open() as two,
+        Loop(third, clock, slots=slots).open() as three_,
+    ):
+        await one.tick()
+        await two.run(anyio.Event(), most_ticks=1)
+        phase.set()
+        await one.quiet()
+        await three_.tick()
+        assert third.log[:1] == ["claim 3"]
+    assert ending.log == []
 
 
 async def test_a_flood_of_news_does_not_become_a_flood_of_looks() -> None:
