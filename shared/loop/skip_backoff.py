@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shared.clock import Clock
 from shared.scheduling.items import Candidate, CandidateKind, Skip
+from shared.scheduling.slots import NO_SLOT
 
 LOOKS = 30
 """Candidates looked at in one tick: each costs a few requests, and held items wait for the tick's end."""
@@ -66,12 +67,16 @@ class SkipBackoff:
         return (*first, *(one for one in others if one in new))
 
     def add(self, candidate: Candidate, skip: Skip) -> None:
-        """Leave it alone, but look twice more soon: the first looks may have read an older state of it."""
+        """Leave it alone, but look twice more soon: the first looks may have read an older state of it.
+
+        A claim without a free slot is none of these looks: what it has read was good.
+        """
         memory = self._known.get(candidate.number)
         looks = memory.looks if memory is not None and memory.state == candidate.state else 0
         soon = LOOK_AGAIN_SECONDS[looks] if looks < len(LOOK_AGAIN_SECONDS) else skip.seconds
         until = self._clock.boot() + min(skip.seconds, soon)
-        self._known[candidate.number] = _Memory(candidate.state, until, skip.reason, skip.failed, looks + 1)
+        looks += skip is not NO_SLOT
+        self._known[candidate.number] = _Memory(candidate.state, until, skip.reason, skip.failed, looks)
 
     def leave(self, number: int, reason: str, seconds: float) -> None:
         """Leave an item alone for `seconds`, even if it changes."""

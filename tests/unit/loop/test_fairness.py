@@ -15,7 +15,8 @@ from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.item_task import LOOK_SECONDS
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Candidate, Rest, Skip, Step
+from shared.loop.skip_backoff import LOOK_AGAIN_SECONDS, SkipBackoff
+from shared.scheduling.items import UNTIL_NEWS, Candidate, Rest, Skip, Step
 from shared.scheduling.slots import NO_SLOT, PATIENT_LOOKS, Slots, reserved
 
 
@@ -298,6 +299,18 @@ async def test_a_repository_whose_polls_have_ended_is_nobodys_turn() -> None:
         await three_.tick()
         assert third.log[:1] == ["claim 3"]
     assert ending.log == []
+
+
+async def test_a_claim_without_a_slot_is_none_of_the_first_looks_at_an_item() -> None:
+    clock, candidate = HandClock(), Candidate(1, "1")
+    skipped = SkipBackoff(clock)
+    for _ in range(3):
+        skipped.add(candidate, NO_SLOT)
+        clock.seconds += 1
+        assert candidate not in skipped
+    skipped.add(candidate, Skip("it is not ready", UNTIL_NEWS))
+    clock.seconds += LOOK_AGAIN_SECONDS[0]
+    assert candidate not in skipped, "the look may have read an older state of it"
 
 
 async def test_a_flood_of_news_does_not_become_a_flood_of_looks() -> None:
