@@ -235,7 +235,7 @@ class EngineSettings(Section):
     webhook: WebhookSettings = WebhookSettings()
     """Address for GitHub's webhooks, which make an agent poll at once."""
     max_concurrent: int = Field(1, ge=1)
-    """Items that one agent works on at a time."""
+    """Items that one agent works on at a time. What has waited, as for CI, goes on at once; its paid runs wait then."""
     max_per_repository: int = Field(3, ge=1)
     """Items of one repository that one agent works on at a time."""
     cooldown: float = Field(10, ge=0)
