@@ -120,7 +120,6 @@ class Slots:
         try:
             yield
         finally:
-            self._forgive(loop)
             if self._looking.pop(loop):
                 self._in_vain = min(self._in_vain + 1, MOST_LOOKS)
                 self.vacated()
@@ -197,7 +196,7 @@ class Slots:
             self._late.add(by)
 
     def _forgive(self, loop: Busy) -> None:
-        """Wait for `loop` again: it has come, or has come to an end."""
+        """Wait for `loop` again: it has come, or wants no slot."""
         self._late.discard(loop)
         self._held_up.pop(loop, None)
 

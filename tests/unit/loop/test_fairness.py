@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import anyio
 import pytest
-from fakes.agent import DONE, FakeAgent
+from fakes.agent import DONE, HANG, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Transient
@@ -17,7 +18,7 @@ from shared.loop.item_task import LOOK_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.loop.skip_backoff import LOOK_AGAIN_SECONDS, SkipBackoff
 from shared.scheduling.items import UNTIL_NEWS, Candidate, Rest, Skip, Step
-from shared.scheduling.slots import NO_SLOT, PATIENT_LOOKS, Slots, reserved
+from shared.scheduling.slots import MOST_LOOKS, NO_SLOT, PATIENT_LOOKS, Slots, reserved
 
 
 @dataclass(eq=False)
@@ -184,6 +185,48 @@ def test_looks_that_lead_to_nothing_let_more_loops_look() -> None:
         assert slots.free(second), "the claim was lost"
 
 
+def test_a_claim_that_took_long_and_finds_no_slot_is_told_of_the_next_one() -> None:
+    slots, long, second, _ = three()
+    with slots.looking(long):
+        assert slots.free(long)
+        assert [slots.free(second) for _ in range(PATIENT_LOOKS + 1)][-1]
+        second.in_work = 1
+        assert not slots.reserve(long)
+    second.in_work = 0
+    slots.vacated()
+    assert long.pokes == 1
+
+
+def test_while_all_slots_are_taken_no_look_takes_long() -> None:
+    slots, reading, waking, asking_ = three()
+    with slots.looking(reading):
+        assert slots.free(reading)
+        waking.in_work = 1
+        assert {slots.free(asking_) for _ in range(2 * PATIENT_LOOKS)} == {False}
+        waking.in_work = 0
+        assert not slots.free(asking_)
+
+
+def test_a_claim_keeps_to_the_share_of_its_loop_when_items_have_come_back_meanwhile() -> None:
+    slots, loop = Slots(5, per_loop=2), Repository(1)
+    slots.join(loop)
+    with slots.looking(loop), slots.claiming(loop):
+        assert slots.free(loop)
+        loop.in_work = 2
+        assert not slots.reserve(loop)
+
+
+def test_however_many_looks_lead_to_nothing_only_so_many_loops_look() -> None:
+    slots, loops = Slots(1), [Repository() for _ in range(3 * MOST_LOOKS)]
+    for loop in loops:
+        with slots.looking(loop):
+            slots.free(loop)
+    with ExitStack() as stack:
+        for loop in loops:
+            stack.enter_context(slots.looking(loop))
+        assert sum(slots.free(loop) for loop in loops) == 1 + MOST_LOOKS
+
+
 def test_outside_of_a_loop_a_claim_needs_no_slot() -> None:
     assert reserved()
 
@@ -223,6 +266,19 @@ async def test_what_ends_a_claim_gives_its_slot_back(reason: Callable[[], object
     assert second.count("step 2") == 1
 
 
+async def test_an_item_that_was_woken_takes_a_slot_as_soon_as_it_goes_on_or_takes_long() -> None:
+    clock, agent = HandClock(), FakeAgent([1, 2], {1: [Rest("ci"), None, HANG], 2: [Rest("ci"), HANG]})
+    async with Loop(agent, clock, slots=Slots(2)).open() as loop:
+        await loop.tick()
+        await loop.quiet()
+        assert (loop.in_work, len(loop.resting)) == (0, 2)
+        await loop.tick()
+        await anyio.wait_all_tasks_blocked()
+        assert (loop.in_work, loop.busy, loop.resting) == (1, 2, ())
+        clock.seconds += LOOK_SECONDS
+        assert loop.in_work == 2
+
+
 @dataclass
 class Reader(FakeAgent):
     """An agent that reads for a while before it claims: `meanwhile` happens before it asks for a slot, `after` then."""
@@ -242,7 +298,7 @@ class Reader(FakeAgent):
 
 async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended() -> None:
     slots, clock, phase = Slots(1), HandClock(), anyio.Event()
-    first, second = FakeAgent([1], {1: [Rest("ci"), phase, DONE]}), Reader([2])
+    first, second = Reader([1], {1: [Rest("ci"), phase, DONE]}), Reader([2])
     async with Loop(first, clock, slots=slots).open() as one, Loop(second, clock, slots=slots).open() as two:
         await one.tick()
         await one.quiet()
@@ -258,6 +314,7 @@ async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended
         assert two.skipped == (f"{second.repository}#2: {NO_SLOT.reason}",)
         phase.set()
         await one.quiet()
+        assert not slots.free(Repository()), "it is its turn"
         second.meanwhile, clock.seconds = [], clock.seconds + 1
         await two.tick()
         await two.quiet()
@@ -267,7 +324,7 @@ async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended
 async def test_a_failing_repository_gives_its_turn_away() -> None:
     slots, clock = Slots(1), HandClock()
     phase = anyio.Event()
-    first, failing, third = FakeAgent([1], {1: [phase, DONE]}), FakeAgent([2]), FakeAgent([3])
+    first, failing, third = Reader([1], {1: [phase, DONE]}), Reader([2]), Reader([3])
     async with (
         Loop(first, clock, slots=slots, cooldown_seconds=60).open() as one,
         Loop(failing, clock, slots=slots, interval_seconds=0).open() as two,
@@ -286,7 +343,7 @@ async def test_a_failing_repository_gives_its_turn_away() -> None:
 
 async def test_a_repository_whose_polls_have_ended_is_nobodys_turn() -> None:
     slots, clock, phase = Slots(1), HandClock(), anyio.Event()
-    first, ending, third = FakeAgent([1], {1: [phase, DONE]}), FakeAgent([2]), FakeAgent([3])
+    first, ending, third = Reader([1], {1: [phase, DONE]}), Reader([2]), Reader([3])
     async with (
         Loop(first, clock, slots=slots, cooldown_seconds=60).open() as one,
         Loop(ending, clock, slots=slots, interval_seconds=0).open() as two,

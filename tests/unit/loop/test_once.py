@@ -8,9 +8,10 @@ from fakes.agent import DONE, INTERVAL, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Blocked, Gone, Misconfigured, NotAllowed, Transient, Unauthorized
+from shared.lock.lease import Lease
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Ended, Rest, Result, Skip
-from shared.scheduling.slots import Slots
+from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip
+from shared.scheduling.slots import NO_SLOT, Slots, reserved
 
 CI = Rest("ci")
 
@@ -117,6 +118,20 @@ async def test_it_can_say_why_nothing_was_taken(clock: HandClock) -> None:
     async with loop_of(agent, clock).open() as loop:
         assert await once(loop, wait=True) is None
         assert loop.skipped == ("ada/thing#1: blocked by #2", "ada/thing#2: worker-7 holds it")
+
+
+async def test_repositories_that_share_a_slot_are_tried_one_after_the_other(clock: HandClock) -> None:
+    class Asking(FakeAgent):
+        async def claim(self, candidate: Candidate) -> Lease | Skip:
+            got = await super().claim(candidate)
+            return got if isinstance(got, Skip) or reserved() else NO_SLOT
+
+    slots, lost = Slots(1), Asking([1, 2], claims={1: Skip("another agent won the claim"), 2: Skip("not ready", 60)})
+    first = Loop(lost, clock, slots=slots)
+    second = Loop(Asking([3], {3: [CI, CI, DONE]}), clock, slots=slots, interval_seconds=0)
+    async with first.open(), second.open():
+        assert await once(first, wait=True) is None
+        assert await once(second, wait=True) == DONE
 
 
 async def test_a_failure_to_be_tried_again_carries_its_sentence(clock: HandClock) -> None:
