@@ -75,9 +75,9 @@ class Slots:
         self._in_vain = 0
         self._queue: list[Busy] = []
         """Waiting loops, the next one first."""
-        self._held_up: dict[Busy, list[Busy]] = {}
+        self._delayed: dict[Busy, list[Busy]] = {}
         """Loops that each waiting or looking loop has kept from a free slot, once for each time."""
-        self._late: set[Busy] = set()
+        self._passed_over: set[Busy] = set()
         """Waiting or looking loops that nobody waits for any more."""
 
     def join(self, loop: Busy) -> None:
@@ -89,7 +89,7 @@ class Slots:
         has_room = loop.in_work < self._per_loop
         if has_room and self._left > 0 and self._looking.get(loop, False):
             return True
-        self._forgive(loop)
+        self._wait_again_for(loop)
         if has_room and (self._is_next(loop) or self._pass_over(loop)):
             if loop in self._queue:
                 self._queue.remove(loop)
@@ -102,7 +102,7 @@ class Slots:
 
     def reserve(self, loop: Busy) -> bool:
         """Keep a slot for the claim of `loop`, which has read everything; if there is none, it is the next one."""
-        self._forgive(loop)
+        self._wait_again_for(loop)
         is_kept = loop in self._claiming or (self._left > 0 and loop.in_work < self._per_loop)
         if is_kept:
             self._claiming.add(loop)
@@ -142,7 +142,7 @@ class Slots:
         """Take `loop` out of the queue: it wants no slot now, and the next one may have its turn."""
         if loop in self._queue:
             self._queue.remove(loop)
-            self._forgive(loop)
+            self._wait_again_for(loop)
             self.vacated()
 
     def vacated(self) -> None:
@@ -164,12 +164,12 @@ class Slots:
     @property
     def _reading(self) -> list[Busy]:
         """The loops that read candidates, and for which others wait."""
-        return [loop for loop, reads in self._looking.items() if reads and loop not in self._late]
+        return [loop for loop, reads in self._looking.items() if reads and loop not in self._passed_over]
 
     @property
     def _waiting(self) -> list[Busy]:
         """The loops in the queue that may begin an item, and for which others wait."""
-        return [loop for loop in self._queue if loop.in_work < self._per_loop and loop not in self._late]
+        return [loop for loop in self._queue if loop.in_work < self._per_loop and loop not in self._passed_over]
 
     def _is_next(self, loop: Busy) -> bool:
         return self._vacant > len(self._ahead(loop))
@@ -184,21 +184,21 @@ class Slots:
             return False
         for one in self._ahead(loop)[: max(0, self._vacant)]:
             one.poke()
-            self._hold_up(loop, one, 1)
+            self._note_delay(loop, one, 1)
         for one in self._reading:
-            self._hold_up(loop, one, PATIENT_LOOKS)
+            self._note_delay(loop, one, PATIENT_LOOKS)
         return self._is_next(loop)
 
-    def _hold_up(self, loop: Busy, by: Busy, most: int) -> None:
-        times = self._held_up.setdefault(by, [])
+    def _note_delay(self, loop: Busy, by: Busy, most: int) -> None:
+        times = self._delayed.setdefault(by, [])
         times.append(loop)
         if times.count(loop) > most:
-            self._late.add(by)
+            self._passed_over.add(by)
 
-    def _forgive(self, loop: Busy) -> None:
+    def _wait_again_for(self, loop: Busy) -> None:
         """Wait for `loop` again: it has come, or wants no slot."""
-        self._late.discard(loop)
-        self._held_up.pop(loop, None)
+        self._passed_over.discard(loop)
+        self._delayed.pop(loop, None)
 
 
 @dataclass(frozen=True, slots=True)
