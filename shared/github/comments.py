@@ -11,6 +11,7 @@ from shared.errors import UnknownOutcome
 from shared.github import wire
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
+from shared.github.fresh import COMMENT, YOUNG_SECONDS
 from shared.github.threads import Threads
 from shared.github.unanswered import Unanswered
 from shared.lock.write_permit import ACK, Notice, WritePermit
@@ -26,6 +27,7 @@ class Comments:
     def __init__(self, github: GitHub, repository: str, *, items: str = "issues") -> None:
         """`items` names the kind of the items whose threads are opened here: "issues" or "pulls"."""
         self._github = github
+        self._root = f"/repos/{repository}"
         self._path = f"/repos/{repository}/issues"
         self._items = f"/repos/{repository}/{items}"
         self._threads = Threads()
@@ -38,6 +40,7 @@ class Comments:
         # A comment deleted while the pages are read shifts the rest, so one may come twice.
         unique = {comment.id: comment for comment in wire.each(wire.comment, found)}
         self._remember(number, unique.values(), since, began)
+        self._note_shown(unique.values())
         return tuple(unique[id] for id in sorted(unique))
 
     async def opening(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
@@ -107,6 +110,12 @@ class Comments:
         with suppress(NotFound):
             await self._github.write("DELETE", f"{self._path}/comments/{id}", None, permit)
         self._threads.gone(id)
+
+    def _note_shown(self, listed: Iterable[Comment]) -> None:
+        """Note that new comments which were listed exist, even if the next replica does not show them yet."""
+        for comment in listed:
+            if (self._github.server_time - comment.created_at).total_seconds() < YOUNG_SECONDS:
+                self._github.know(self._root, COMMENT, comment.id, YOUNG_SECONDS)
 
     def _remember(self, number: int, comments: Iterable[Comment], since: datetime | None, began: float) -> None:
         took = timedelta(seconds=self._github.clock.boot() - began)

@@ -14,7 +14,7 @@ from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.errors import NotShown, Refused
-from shared.github.fresh import KNOWN_SECONDS, PATIENCE_SECONDS
+from shared.github.fresh import KNOWN_SECONDS, PATIENCE_SECONDS, YOUNG_SECONDS
 from shared.github.issues import Issues
 from shared.github.label_board import LabelBoard
 from shared.github.pulls import Pulls
@@ -194,3 +194,15 @@ async def test_an_item_that_was_named_lately_is_not_gone_because_it_is_not_shown
         with pytest.raises(Gone):
             await Issues(github, R).named(42, NOW - timedelta(seconds=KNOWN_SECONDS + 60))
         assert script.clock.slept == []
+
+
+@pytest.mark.parametrize("old", [False, True])
+async def test_a_new_comment_of_a_thread_is_not_gone_because_the_next_replica_does_not_show_it(old: bool) -> None:
+    """So a comment whose reply was lost, and which was found by its thread, is edited and not taken for deleted."""
+    made = NOW - timedelta(seconds=YOUNG_SECONDS + 60 if old else 60)
+    listed = Plan(body=[comment(2) | {"created_at": f"{made:%Y-%m-%dT%H:%M:%SZ}"}])
+    async with scripted(listed, *([NOT_FOUND] if old else [NOT_FOUND, Plan(body=comment(2))])) as (github, script):
+        comments = Comments(github, R)
+        await comments.thread(42)
+        assert (await comments.edit(2, "mine", PERSON) is None) is old
+        assert script.clock.slept == ([] if old else [0.5])
