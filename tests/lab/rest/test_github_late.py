@@ -198,7 +198,7 @@ async def test_an_item_that_was_named_lately_is_not_gone_because_it_is_not_shown
 
 @pytest.mark.parametrize("old", [False, True])
 async def test_a_new_comment_of_a_thread_is_not_gone_because_the_next_replica_does_not_show_it(old: bool) -> None:
-    """So a comment whose reply was lost, and which was found by its thread, is edited and not taken for deleted."""
+    """A comment whose reply was lost, and which was found by its thread, is edited; it does not count as deleted."""
     made = NOW - timedelta(seconds=YOUNG_SECONDS + 60 if old else 60)
     listed = Plan(body=[comment(2) | {"created_at": f"{made:%Y-%m-%dT%H:%M:%SZ}"}])
     async with scripted(listed, *([NOT_FOUND] if old else [NOT_FOUND, Plan(body=comment(2))])) as (github, script):
