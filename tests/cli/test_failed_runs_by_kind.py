@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -77,8 +78,8 @@ async def test_options_that_it_does_not_know_are_a_person_s_at_once(engine: Engi
     script.write_text(
         f"""#!/bin/sh
 case " $* " in
-  *" --version "*|*" --help "*|*" features "*|*" sandbox "*) exec '{own}' "$@" ;;
-  *) exec '{own}' "$@" --no-such-option ;;
+  *" --version "*|*" --help "*|*" features "*|*" sandbox "*) exec {shlex.quote(str(own))} "$@" ;;
+  *) exec {shlex.quote(str(own))} "$@" --no-such-option ;;
 esac
 """
     )
