@@ -148,7 +148,7 @@ CLAIMING = (
         ("announce", "self._view.standing is LockStanding.OURS or age < YOUNG_SECONDS", "False"),
     ),
     unit("an older text is taken for the last", ("announce", "if not self._may_lack_an_edit(first):", "if True:")),
-    unit("the second reading always counts", ("announce", "for one in (first, await", "for one in (await")),
+    unit("the second reading always counts", ("announce", "for one in (first, await", "for one in (None, await")),
     unit("one try to show an epoch", ("announce", "TRIES = 3\n", "TRIES = 1\n")),
     unit("what was paid for is forgotten", ("claim", "runs=old.runs if intent.attempt is None else 0", "runs=0")),
     unit(
