@@ -41,10 +41,8 @@ check: setup
 	"$(BIN)/lint-imports" --no-cache
 
 # What takes long begins first: else one worker would wait for the other's last.
-# Each worker removes what its passed tests leave; `.ci/run`, which searches that for secrets, names a place that is kept.
 test: setup
-	"$(BIN)/python" -m pytest -n 2 -m "not long" \
-		$(if $(PYTEST_DEBUG_TEMPROOT),,-o tmp_path_retention_policy=failed) tests/crash/test_crash_sample.py \
+	"$(BIN)/python" -m pytest -n 2 -m "not long" tests/crash/test_crash_sample.py \
 		tests/cheats/test_cheats_sample.py tests/simulation tests/lab tests/unit
 
 # The stories among tests/lab that take seconds each.
