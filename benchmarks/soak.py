@@ -70,6 +70,7 @@ async def _take_samples(here: LabHost, names: list[str], agents: psutil.Process)
             raise Stuck(f"{_count_merged(here)} of {mark} issues were merged in time: see {here.root}.")
         await here.clock.sleep(QUIET_SECONDS)
         samples.append(_take_sample(mark, agents))
+        sys.stderr.write(f"{samples[-1]}\n")  # the whole takes hours
     return samples
 
 

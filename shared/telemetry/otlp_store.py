@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
@@ -77,20 +78,25 @@ class OtlpStore:
             raise NotTaken(self._ear.sentence or None)
 
 
-class _Ear(logging.Handler):
-    """Catches the library's messages about a failure: the event log reports it once, instead of at every attempt."""
+class _Ear(logging.Filter):
+    """Keeps the library's messages about a failure from the log: the event log reports it once, not at every attempt.
+
+    Only those of the thread that sends, and whatever other stores of this process do at the time.
+    """
 
     sentence = ""
+    _thread = 0
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the last message."""
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep the last message; return False so that it goes nowhere else."""
+        if record.thread != self._thread:
+            return True
         self.sentence = record.getMessage()
+        return False
 
     def __enter__(self) -> None:
-        self.sentence = ""
-        _LIBRARY.propagate = False
-        _LIBRARY.addHandler(self)
+        self.sentence, self._thread = "", threading.get_ident()
+        _LIBRARY.addFilter(self)
 
     def __exit__(self, *error: object) -> None:
-        _LIBRARY.removeHandler(self)
-        _LIBRARY.propagate = True
+        _LIBRARY.removeFilter(self)

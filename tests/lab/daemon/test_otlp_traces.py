@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -15,7 +16,7 @@ from telemetry_bench import AT, event
 
 from shared.telemetry.event_log import Copied, Hopeless, NoEventLog, Written
 from shared.telemetry.events import Event, EventKind
-from shared.telemetry.otlp_store import OtlpStore
+from shared.telemetry.otlp_store import NotTaken, OtlpStore
 
 CALL = {
     "role": "developer",
@@ -31,6 +32,7 @@ CALL = {
     "cost_source": "cli",
     "seconds": 30.0,
 }
+REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
 TESTS = {"place": "evidence", "outcome": "failed", "passed": 3, "failed": 1, "limit": None, "seconds": 2.5}
 
 
@@ -195,8 +197,34 @@ def test_no_collector_costs_nothing_but_a_count() -> None:
         assert (both.dropped, other.dropped) == (0, 5), "one is being sent, three wait"
         other.close(0.05)
         assert other.dropped == 9
+        connection.sendall(REFUSED)
+        other.close(10)  # no line of its thread is for the next test
         connection.close()
-    assert [line["event"] for line in logs] == ["events_lost"]
+    assert [line["event"] for line in logs] == ["events_lost", "events_not_written"]
+
+
+def test_stores_that_fail_side_by_side_leave_nothing_in_the_log_of_the_process(
+    receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as slow_one:
+        slow = OtlpStore(f"http://127.0.0.1:{slow_one.getsockname()[1]}/v1/traces", {}, {}, str)
+        failures: list[NotTaken] = []
+        thread = threading.Thread(target=lambda: failures.append(_failure(slow)))
+        thread.start()
+        connection, _ = slow_one.accept()
+        receiver.refusals = [404]
+        assert "404" in str(_failure(OtlpStore(f"{receiver.url}/v1/traces", {}, {}, str))), "ends while the other waits"
+        connection.sendall(REFUSED)
+        thread.join()
+        connection.close()
+    assert ["403" in str(failure) for failure in failures] == [True], "each heard its own"
+    assert not caplog.records
+
+
+def _failure(store: OtlpStore) -> NotTaken:
+    with pytest.raises(NotTaken) as caught:
+        store.append(life(), None)
+    return caught.value
 
 
 class Kept(NoEventLog):
