@@ -9,11 +9,13 @@ from pathlib import Path
 import anyio
 import psutil
 
-from benchmarks.lab_host import REPOSITORY, LabHost, Stuck, house
+from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, Stuck, house
 from benchmarks.requests import field_name, script
 from benchmarks.stub_tests import REPORT
 from benchmarks.table import Row
 from benchmarks.throughput import STUB
+from lab.github.repositories.git_command import signed
+from lab.github.repositories.git_objects import commit_tree
 from shared import process
 
 ISSUES = 200
@@ -21,6 +23,9 @@ ISSUES = 200
 
 FIRST = 50
 """Number of merged issues after which everything is loaded that will ever be, and every cache has its size."""
+
+SUBJECTS = 50
+"""Number of subjects, after which the project is set back to its beginning: the agents hold the whole script."""
 
 AT_ONCE = 3
 """Number of issues that are ready at a time; the next one is written when one was merged."""
@@ -46,32 +51,49 @@ class Sample:
 
 async def measure(root: Path, issues: int = ISSUES) -> tuple[list[Row], dict[str, object]]:
     """Take samples at the fiftieth issue and at the end."""
-    names = [field_name(number) for number in range(issues)]
+    names = [field_name(number) for number in range(min(issues, SUBJECTS))]
     async with house(root, script(*names), check_command="true", test_command=STUB, test_report=REPORT) as here:
         argv = (sys.executable, "-m", "console", "run", "--config", str(here.config("machine")))
         async with process.started(argv, cwd=root, env=here.environment, log=here.log("agents")) as child:
-            samples = await _take_samples(here, names, psutil.Process(child.pid))
+            samples = await _take_samples(here, names, issues, psutil.Process(child.pid))
     return _rows(samples), {"samples": [(one.merged, round(one.mebibytes, 1)) for one in samples]}
 
 
-async def _take_samples(here: LabHost, names: list[str], agents: psutil.Process) -> list[Sample]:
-    """Return a sample after every tenth of the issues, after the fiftieth, and after the last."""
-    marks = {*range(len(names) // 10 or 1, len(names), len(names) // 10 or 1), min(FIRST, len(names)), len(names)}
+async def _take_samples(here: LabHost, names: list[str], issues: int, agents: psutil.Process) -> list[Sample]:
+    """Return a sample after every tenth of the issues, after the fiftieth, and after the last; tell each to stderr."""
+    tenth = issues // 10 or 1
+    marks = sorted({*range(tenth, issues, tenth), min(FIRST, issues), issues})
+    beginning = await _main_tree(here)
     samples: list[Sample] = []
     written = 0
-    for mark in sorted(marks):
+    for mark in marks:
         with anyio.move_on_after(SECONDS_PER_ISSUE * (mark - (samples[-1].merged if samples else 0))) as limit:
             while (merged := _count_merged(here)) < mark:
-                while written < min(merged + AT_ONCE, mark):
-                    here.ready_issue(f"Count users by {names[written]}")
+                if merged == written and written % len(names) == 0:
+                    await _set_back(here, beginning)
+                round_ends = (merged // len(names) + 1) * len(names)
+                while written < min(merged + AT_ONCE, mark, round_ends):
+                    here.ready_issue(f"Count users by {names[written % len(names)]}")
                     written += 1
                 await here.clock.sleep(0.2)
         if limit.cancelled_caught:
             raise Stuck(f"{_count_merged(here)} of {mark} issues were merged in time: see {here.root}.")
         await here.clock.sleep(QUIET_SECONDS)
         samples.append(_take_sample(mark, agents))
-        sys.stderr.write(f"{samples[-1]}\n")  # the whole takes hours
+        sys.stderr.write(f"{samples[-1]}\n")
     return samples
+
+
+async def _main_tree(here: LabHost) -> str:
+    return (await here.lab.at(REPOSITORY).bare.git.check("rev-parse", "refs/heads/main^{tree}")).text
+
+
+async def _set_back(here: LabHost, tree: str) -> None:
+    """Commit the project's first files on top of main, as a person would who begins anew."""
+    bare = here.lab.at(REPOSITORY).bare
+    owner = signed((OWNER, f"{OWNER}@example.org"), (OWNER, f"{OWNER}@example.org"))
+    commit = await commit_tree(bare.git, tree, [await bare.sha("refs/heads/main") or ""], "Begin anew", owner)
+    await bare.update_ref("refs/heads/main", commit)
 
 
 def _count_merged(here: LabHost) -> int:
