@@ -20,6 +20,7 @@ from lab.__main__ import ENGINE, REVIEWER
 from lab.agents import at_work, process_of
 from lab.github.clock import LabClock
 from lab.github.server import Lab
+from lab.github.world.hub import CORE_LIMIT
 from lab.host import Host
 from runtime.building.assembly import Parts
 from shared import process
@@ -155,10 +156,14 @@ def label_as_init(lab: Lab, name: str) -> None:
 async def house(
     root: Path, scenario: str, *, socket: Path | None = None, clock: LabClock | None = None, **repository: Any
 ) -> AsyncIterator[LabHost]:
-    """Give a lab with the demo's project and its CI, keys and tokens; `repository` are keys of its configuration."""
+    """Give a lab with the demo's project and its CI, keys and tokens; `repository` are keys of its configuration.
+
+    Two of them are the lab's own: `check_command`, and the limit `charged_per_hour` of an account.
+    """
     clock = clock or LabClock()
     check = repository.pop("check_command", f"{ALONE} {target_project.CHECK_COMMAND}")
-    async with Lab(root / "github", clock=clock) as lab, recording(lab.url, unix_socket=socket) as proxy:
+    limit = repository.pop("charged_per_hour", CORE_LIMIT)
+    async with Lab(root / "github", clock=clock, limit=limit) as lab, recording(lab.url, unix_socket=socket) as proxy:
         people = {ENGINE: "write", REVIEWER: "write"}
         await lab.repository(REPOSITORY, target_project.files(), collaborators=people, check_command=check)
         host = LabHost(lab, root, proxy, clock, repository)
