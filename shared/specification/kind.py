@@ -19,6 +19,8 @@ class SpecificationKind(StrEnum):
     CONFIGURATION = "configuration"
 
 
+_KINDS = frozenset(SpecificationKind)
+
 LOUD_LINE = re.compile(r"^((?:[-*+][ \t]+)?[*_]{0,2}kind[*_]{0,2}[ \t]*)(\\*:)", re.IGNORECASE)
 """Start of a line that names a kind, or seems to; a backslash before the colon makes it plain text."""
 
@@ -36,14 +38,14 @@ def word_of(line: str) -> str:
 
 def says_kind(line: str) -> bool:
     """Return whether a line names one of the kinds and nothing else."""
-    return word_of(line) in list(SpecificationKind)
+    return word_of(line) in _KINDS
 
 
 def kind_of(words: Iterable[str], remarks: list[str]) -> SpecificationKind:
     """Return the first of `words` that is a kind, else FEATURE; unknown and further kinds become remarks."""
     found: SpecificationKind | None = None
     for word in dict.fromkeys(words):
-        if word not in list(SpecificationKind):
+        if word not in _KINDS:
             remarks.append(f"'Kind: {word}' is ignored: there is no such kind; {_near(word)}.")
         elif found is None:
             found = SpecificationKind(word)

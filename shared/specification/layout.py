@@ -70,6 +70,8 @@ def escape(content: str) -> str:
 
 def unescape(content: str) -> str:
     """Undo `escape`."""
+    if "\\" not in content:
+        return content
     return "\n".join(line.text if line.fenced else _each(_QUIET, r"\1\2", line.text) for line in lines(content))
 
 

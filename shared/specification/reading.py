@@ -68,7 +68,7 @@ def touched(body: str) -> frozenset[str]:
 
 def _is_apart(line: Line) -> bool:
     """Return whether a line is a setting or relation of its own and belongs to no section."""
-    if line.fenced:
+    if line.fenced or not line.text.strip():
         return False
     is_setting = RELATION_LINE.fullmatch(line.text) or TDD_LINE.fullmatch(line.text)
     return bool(is_setting) or says_kind(line.text) or said_size(line.text) is not None

@@ -37,7 +37,7 @@ def lines(text: str) -> Iterator[Line]:
     """Yield the lines of `text`, split at `\\n` only."""
     closing = ""
     for line in text.split("\n"):
-        fence = _FENCE.fullmatch(line)
+        fence = _FENCE.fullmatch(line) if "```" in line or "~~~" in line else None  # most lines need no expression
         if not closing:
             closing = (fence[1] or fence[3]) if fence else ""
             yield Line(line, fenced=bool(closing))
