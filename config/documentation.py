@@ -22,7 +22,11 @@ _HEAD = "| key | default | meaning |\n|---|---|---|\n"
 
 def reference() -> str:
     """Markdown for docs: every key, section by section."""
-    parts = (f"{heading}\n\n{about}\n\n{_HEAD}{''.join(_rows(model))}" for heading, about, model in _sections())
+    parts = (
+        f"### {f'`{name}`' if name else 'Top level'}\n\n{(model.__doc__ or '').strip()}\n\n"
+        f"{_HEAD}{''.join(_rows(name, model))}"
+        for name, model in _sections()
+    )
     return "\n".join(parts)
 
 
@@ -58,26 +62,30 @@ def _with_blocks(file: Path, blocks: Mapping[str, Callable[[], str]]) -> str:
     return text
 
 
-def _sections() -> Iterator[tuple[str, str, type[BaseModel]]]:
+def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
     pending: list[tuple[str, type[BaseModel]]] = [("", Settings)]
     while pending:
         name, model = pending.pop(0)
-        yield f"### `{name}`" if name else "### Top level", (model.__doc__ or "").strip(), model
+        yield name, model
         for key, info in model.model_fields.items():
             if below := section(info.annotation):
                 pending.append((f"{name}.{key}{below[1]}".removeprefix("."), below[0]))
 
 
-def _rows(model: type[BaseModel]) -> Iterator[str]:
+def _rows(name: str, model: type[BaseModel]) -> Iterator[str]:
     for key, info in model.model_fields.items():
         meaning = " ".join((info.description or "").split()).replace("|", "\\|")
-        yield f"| `{key}` | {_default(info)} | {meaning}{_choices(info)} |\n"
+        yield f"| `{key}` | {_default(name, key, info)} | {meaning}{_choices(info)} |\n"
 
 
-def _default(info: FieldInfo) -> str:
+def _default(name: str, key: str, info: FieldInfo) -> str:
+    """The default as YAML; of a key with a section of its own, a link to that, by GitHub's anchor of its heading."""
     if isinstance(info.json_schema_extra, dict):
         return f"`{info.json_schema_extra['default']}`"
     value = info.get_default(call_default_factory=True, validated_data={})
+    if isinstance(value, BaseModel):
+        anchor = re.sub(r"[^\w-]", "", name + key).lower()
+        return f"[below](#{anchor})"
     return "required" if value is PydanticUndefined else f"`{_flow(value)}`"
 
 
@@ -100,8 +108,6 @@ _SWITCHES = frozenset({"on", "off", "yes", "no", "true", "false"})
 def _flow(value: Any) -> str:
     """A value in YAML's flow style."""
     match value:
-        case BaseModel():
-            return _flow({name: getattr(value, name) for name in type(value).model_fields})
         case dict():
             return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
         case list() | tuple():

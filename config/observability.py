@@ -8,10 +8,10 @@ from config.section import Section, Text
 
 
 class EventSettings(Section):
-    """Storage of the engine's events."""
+    """Storage of events."""
 
     url: SecretStr | None = None
-    """Database URL, as in `postgresql://user:password@host/database`; null means a file in the state directory."""
+    """Database, as in `postgresql://user:password@host/database`; null means a file in `state_dir`."""
     retention_days: int = Field(90, ge=1)
     """Days after which events are deleted."""
 
@@ -20,13 +20,13 @@ class HealthSettings(Section):
     """HTTP server for metrics and health: /metrics, /healthz, /readyz."""
 
     host: Text = "127.0.0.1"
-    """Address to listen at; at any other than loopback, everybody who can connect sees figures and sentences."""
+    """Address to listen at; beyond loopback everybody who can connect sees figures and sentences."""
     port: int | None = Field(9464, ge=0, le=65535)
-    """First port to try; agents of one machine take the next free ones. 0 takes any, null answers nothing."""
+    """First port to try; further agents take the next. 0 takes any, null none."""
 
 
 class TelemetrySettings(Section):
     """Target of traces, for OpenTelemetry; they need the extra `otel`."""
 
     otlp_endpoint: Text | None = None
-    """Address of an OTLP/HTTP collector, as `http://127.0.0.1:4318`; null: that of `$OTEL_EXPORTER_OTLP_ENDPOINT`."""
+    """OTLP/HTTP collector, as `http://127.0.0.1:4318`; null means `$OTEL_EXPORTER_OTLP_ENDPOINT`."""

@@ -38,16 +38,16 @@ TimeOfDay = Annotated[str, BeforeValidator(_time_of_day)]
 
 
 class QuietHoursSettings(Section):
-    """A span of hours in which no new work begins; running work goes on."""
+    """Hours in which no new work begins; running work goes on."""
 
     start: TimeOfDay
-    """Time of day at which it begins, as in `22:00`."""
+    """Their beginning, as in `22:00`."""
     end: TimeOfDay
-    """Time of day at which it ends; one that is not after `start` is on the next day."""
+    """Their end; if not after `start`, on the next day."""
     days: tuple[Day, ...] = _DAYS
-    """The days on which it begins."""
+    """Days on which they begin."""
     timezone: Annotated[Text, AfterValidator(_zone)] = "UTC"
-    """Time zone of these times, as in `Europe/Berlin`."""
+    """Time zone, as in `Europe/Berlin`."""
 
     def span(self) -> QuietHours:
         """Return the span in the form that agents use."""

@@ -42,11 +42,11 @@ Pattern = Annotated[Text, AfterValidator(pattern)]
 
 
 class SuiteSettings(Section):
-    """The tests of one directory of the repository; a list of them stands in a repository with several test runners."""
+    """The tests of one directory."""
 
     directory: Directory = ""
-    """The directory where the tests are run; empty means the repository's root."""
+    """Directory where the tests run; empty means the root."""
     test_command: Text | None = None
-    """The command that runs the tests there; null means detected."""
+    """Command that runs them; null means detected."""
     test_report: Text | None = None
-    """Glob of the JUnit XML files that `test_command` writes, from `directory`; null means the runner's own report."""
+    """Glob of JUnit XML files, from `directory`; null means the runner's own report."""

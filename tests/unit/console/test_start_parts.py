@@ -59,7 +59,7 @@ def test_the_file_says_only_what_differs_and_means_what_was_chosen(tmp_path: Pat
     assert settings.lock.key_files == (tmp_path / ".config/workflow-engine/lock.key",)
     assert settings.budgets.issue < 25
     with_comments = one.file(comments=True).content()
-    assert "    # The command that runs the tests; null means detected" in with_comments
+    assert "    # Command that runs the tests; null means detected" in with_comments
     assert [line for line in with_comments.splitlines() if not line.strip().startswith("#")] == said
 
 

@@ -83,7 +83,8 @@ def test_every_key_is_in_the_reference_with_a_meaning() -> None:
         "| `poll_interval` | `30` | Seconds between two looks at the repository. |",
         "| `state_dir` | `~/.workflow-engine` | ",
         "| `work_dir` | `~/.workflow-engine/workspaces` | ",
-        "| `ci` | `{interval: 30, timeout: 600, max_retries: 3, none_is_green: false, may_edit_workflows: false}` | ",
+        "| `ci` | [below](#repositoriesci) | ",
+        "| `max_retries` | `3` | ",
         "| `merge` | `never` | Merge of an approved pull request: by people, by the engine after `/merge`, or "
         "by the engine. One of `never`, `approve`, `auto`. |",
     ],
@@ -95,10 +96,12 @@ def test_rows_show_key_default_and_meaning(row: str) -> None:
 def test_defaults_are_shown_as_yaml() -> None:
     engine_and_repository = reference().partition("### `github`")[0]
     found = re.findall(r"^\| `(\w+)` \| `(.+?)` \| ", engine_and_repository, re.MULTILINE)
-    assert {key for key, _ in found} == {*RepositorySettings.model_fields, *Settings.model_fields} - {
+    below = set(re.findall(r"^\| `(\w+)` \| \[below\]", engine_and_repository, re.MULTILINE))
+    assert {key for key, _ in found} == {*RepositorySettings.model_fields, *Settings.model_fields} - below - {
         "name",
         "repositories",
     }
+    assert {"ci", "github", "lock"} <= below
     for key, shown in found:
         model: Any = RepositorySettings if key in RepositorySettings.model_fields else Settings
         info = model.model_fields[key]
