@@ -111,7 +111,7 @@ class RoleSettings(Section):
     model: Text | None = None
     """Its model, as the backend names it; null means the backend's default."""
     max_turns: int | None = Field(None, ge=1)
-    """Turns of one run, at most `max_turns`; null means those, for CI repairs 30."""
+    """Turns of one run, at most the repository's `max_turns`; null means those, for CI repairs 30."""
     budget: float | None = Field(None, gt=0)
     """US dollars of one run, at most `budgets.run`; null means those, for CI repairs 2."""
     timeout_minutes: float | None = Field(None, gt=0)
