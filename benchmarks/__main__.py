@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import logging
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -100,6 +101,7 @@ async def run(parts: Mapping[str, tuple[str, Measure]]) -> None:
 
 def main() -> None:
     """Run the command; logs of agents in this process are shown from warnings on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no agent outlives its benchmark
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
