@@ -37,7 +37,8 @@ from shared.github.comments import Comments
 from shared.github.merge_rules import BranchRules, MergeRules
 from shared.github.people import People
 from shared.github.protection import Protection, protection
-from shared.lock.codec import FENCE_NAMESPACE, AckState, read_ack
+from shared.lock.codec import FENCE_NAMESPACE, AckState
+from shared.lock.comment import read_ack
 from shared.lock.record import read_fence
 from shared.models import Account, Comment, Repository
 from shared.process import CommandFailed

@@ -14,7 +14,8 @@ from console.status.merging import UNASKED, last_word, merging
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot
 from console.status.waiting import WaitingItem, waiting
 from shared.commands.command_rules import fitting
-from shared.lock.codec import ItemKey, read_ack
+from shared.lock.codec import ItemKey
+from shared.lock.comment import read_ack
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.scheduling.order import assigned

@@ -11,7 +11,7 @@ from shared.commands.command import Command, Unknown, Verb, commands, unknown
 from shared.commands.discussion import talked
 from shared.commands.untrusted_comments import NO_WRITE, spoken
 from shared.github.ports import Comments, People, StatusBoard
-from shared.lock.codec import read_ack
+from shared.lock.comment import read_ack
 from shared.lock.record import Fence
 from shared.models import Comment, Issue
 

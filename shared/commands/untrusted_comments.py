@@ -9,7 +9,7 @@ import structlog
 
 from shared.errors import Transient
 from shared.github.ports import People
-from shared.lock.codec import read_ack
+from shared.lock.comment import read_ack
 from shared.models import Comment
 from shared.text import comment_signatures
 

@@ -16,8 +16,8 @@ import structlog
 
 from shared.errors import NotAllowed
 from shared.github import status_record
-from shared.lock.codec import NOTHING_SHOWN, AckState, ItemKey, Shown, carried, shown, write_ack, write_words
-from shared.lock.comment import MARK, NO_WORDS, Words
+from shared.lock.codec import AckState, ItemKey
+from shared.lock.comment import MARK, NO_WORDS, NOTHING_SHOWN, Shown, Words, carried, shown, write_ack, write_words
 from shared.lock.hold import Held, beat, tell
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment

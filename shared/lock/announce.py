@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from shared.errors import Blocked, EngineError, Lost, NotAllowed, Transient, UnknownOutcome
 from shared.lock.claimant import Claimant
-from shared.lock.codec import NOTHING_SHOWN, AckState, ItemKey, Shown, carried, is_told, shown, trusted, write_ack
-from shared.lock.comment import NO_WORDS, Words
+from shared.lock.codec import AckState, ItemKey
+from shared.lock.comment import NO_WORDS, NOTHING_SHOWN, Shown, Words, carried, is_told, shown, trusted, write_ack
 from shared.lock.compare_and_swap import swap
 from shared.lock.conclude import LockStanding
 from shared.lock.edit import edit

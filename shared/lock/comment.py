@@ -1,4 +1,4 @@
-"""The one comment of a kind of agent on a thread: for people first, the rest folded, the lock last (pure).
+"""The one comment of a kind of agent on a thread, written and read: for people first, then the lock, folded (pure).
 
     <!-- engine-status/2 kind=worker n=42 rev=17 sum=... mac=... -->
     worker-1 is working on this since 02:50 UTC: writing the tests, attempt 1 of 3.
@@ -17,10 +17,30 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import pairwise
 
-from shared.lock.trailer import TrailerFields, parse_line, spell_line
+from shared.lock.codec import (
+    FIRST_LINE,
+    OPAQUE_SECONDS,
+    Ack,
+    AckState,
+    ItemKey,
+    TrailerFields,
+    first_line,
+    parse_foreign,
+    parse_line,
+    read_first_line,
+    spell_line,
+)
+from shared.lock.format_1 import ack_of_trailer, read_format_1
+from shared.models import Comment
+from shared.text import comment_signatures
+from shared.text.comment_signatures import CommentSignatures, Keyring
+from shared.workflow import Role
 
 MARK, VERSION = "engine-status", 2
 
@@ -40,8 +60,7 @@ _HEAD = re.compile(
     r"sum=([0-9a-f]{16}) mac=\S* -->"
 )
 _NEWER = re.compile(rf"<!-- {MARK}/([1-9][0-9]{{0,3}}) kind=(planner|worker|reviewer)(?: [^<>]*)? -->")
-_FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9]{13})")
-_LOCK = re.compile(rf"{_FIRST_LINE.pattern}\n(<!-- ack/[^\n]* -->)\n\n{_CLOSE}")
+_LOCK = re.compile(rf"{FIRST_LINE.pattern}\n(<!-- ack/[^\n]* -->)\n\n{_CLOSE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +93,6 @@ class Layout:
     first: str = ""
     line: TrailerFields | None = None
     lead: str = ""
-
-
-def first_line(kind: str, agent: str, millis: int) -> str:
-    """Return the `ACK:` line; raises `ValueError` for one that nobody could read back."""
-    text = f"ACK:{kind}:{agent}:{millis:013d}"
-    if not _FIRST_LINE.fullmatch(text):
-        raise ValueError(f"no ACK can begin with {text!r}")
-    return text
-
-
-def read_first_line(text: str) -> tuple[str, str, int] | None:
-    """Return kind, agent and milliseconds of an `ACK:` line; None for any other line."""
-    found = _FIRST_LINE.fullmatch(text)
-    return None if found is None else (found[1], found[2], int(found[3]))
 
 
 def spell(layout: Layout) -> str:
@@ -166,9 +171,167 @@ def is_newer(body: str) -> bool:
 def locks_of_newer(body: str) -> tuple[str, str] | None:
     """Return the `ACK:` line and the one below it in the comment of a newer engine."""
     lines = normal(body).split("\n")
-    pairs = (pair for pair in pairwise(lines) if _FIRST_LINE.fullmatch(pair[0]))
+    pairs = (pair for pair in pairwise(lines) if FIRST_LINE.fullmatch(pair[0]))
     return next((pair for pair in pairs if pair[1].startswith("<!-- ack/")), None)
 
 
 def _sum(rest: str) -> str:
     return hashlib.sha256(rest.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+REMEMBERED = 64
+"""Size of the cache of judged comments: the same ones are looked at over and over, and reading is pure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The one comment of a kind on a thread, as it was read. `ack` is None before the first claim."""
+
+    ack: Ack | None
+    words: Words
+    revision: int
+
+
+NOTHING_SHOWN = Shown(None, NO_WORDS, 0)
+"""The content of a comment that is none of this kind, or that a person has edited."""
+
+
+def write_ack(ack: Ack, keys: Keyring, words: Words = NO_WORDS) -> str:
+    """Return the body of the comment with a lock and its agent's words; `ValueError` if nobody could read it back."""
+    line = TrailerFields(ack.epoch, ack.nonce, ack.state, ack.ttl_seconds)
+    first = first_line(ack.key.kind, ack.agent, ack.millis)
+    made = Layout(ack.key.kind, ack.key.number, ack.heartbeat, words, first, line, _lead(ack, words))
+    return _signed(made, keys)
+
+
+def write_words(key: ItemKey, revision: int, words: Words, keys: Keyring) -> str:
+    """Return the body of the same comment before the first claim."""
+    return _signed(Layout(key.kind, key.number, revision, words), keys)
+
+
+def _signed(made: Layout, keys: Keyring) -> str:
+    text = keys.outgoing.text(spell(made))
+    return keys.sign(_purpose(made.kind), made.number, summed(text))
+
+
+def _lead(ack: Ack, words: Words) -> str:
+    """Return the lock's own sentence for people, which the agent's words follow."""
+    if ack.state is AckState.ACTIVE:
+        since = datetime.fromtimestamp(ack.millis // 1000, UTC)
+        doing = f": {words.doing}" if words.doing else ""
+        return f"{ack.agent} is working on this since {since:%H:%M} UTC{doing}."
+    return "" if words.text else _ended(ack)
+
+
+def _ended(ack: Ack) -> str:
+    return f"{ack.agent} {'released the lock.' if ack.state is AckState.RELEASED else 'has finished.'}"
+
+
+def _without_lead(ack: Ack | None, text: str) -> str:
+    if ack is None:
+        return text
+    if ack.state is AckState.ACTIVE:
+        return text.partition("\n\n")[2]
+    return "" if text == _ended(ack) else text
+
+
+def _purpose(kind: str) -> str:
+    return f"ack:{kind}"
+
+
+def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack | None:
+    """Return the ACK that `comment` is, or None if the protocol ignores the comment.
+
+    It must be written by one of our account ids, spell an ACK of one of the two layouts, and carry a valid MAC. Three
+    are `opaque`, live holders until their timeout (at most `OPAQUE_SECONDS`) because another engine may be at work: a
+    MAC of an unknown key, a newer format, and the first one, a line alone, which no other text of ours ever is.
+    """
+    return _judged(comment, keys) if comment.author.id in accounts else None
+
+
+def shown(comment: Comment, kind: Role, accounts: Collection[int], keys: Keyring) -> Shown | None:
+    """Return the comment of a kind of agent if it is authentic and as it was written; None for any other text."""
+    if comment.author.id not in accounts:
+        return None
+    made = parse(comment.body)
+    if made is None or made.kind != kind or made.number != comment.number:
+        return None
+    if keys.verify(_purpose(kind), comment.number, comment.body) is not CommentSignatures.VALID:
+        return None
+    ack = read_ack(comment)
+    return Shown(ack, replace(made.words, text=_without_lead(ack, made.words.text)), made.revision)
+
+
+def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> Shown:
+    """Return a comment's words for the epoch that goes on in it; an older engine's status comment counts as a whole.
+
+    Returns no words and revision 0 if it is neither, or was edited.
+    """
+    found = shown(comment, key.kind, accounts, keys)
+    if found is not None:
+        return found
+    mark = comment_signatures.find(comment.body.partition("\n")[0])
+    ours = comment.author.id in accounts and mark is not None and (mark.name, mark.version) == (MARK, 1)
+    if mark is None or not ours or mark.fields.get("kind") != key.kind:
+        return NOTHING_SHOWN
+    if keys.verify(f"status:{key.kind}", comment.number, comment.body) is not CommentSignatures.VALID:
+        return NOTHING_SHOWN
+    text = normal(comment.body).partition("\n")[2]
+    return Shown(None, Words(details=text), int(mark.fields.get("rev", "0")))
+
+
+def is_told(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> bool:
+    """Return whether an agent of this kind wrote the comment, authentic and unedited, with a lock or without."""
+    return carried(comment, key, accounts, keys) != NOTHING_SHOWN
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _judged(comment: Comment, keys: Keyring) -> Ack | None:
+    ack = read_ack(comment)
+    if ack is None:
+        return None
+    purpose = _purpose(ack.key.kind)
+    if ack.opaque:
+        return None if keys.refutes(purpose, comment.number, comment.body) else ack
+    verdict = keys.verify(purpose, comment.number, comment.body)
+    if verdict is CommentSignatures.UNKNOWN_KEY:
+        return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
+    return ack if verdict is CommentSignatures.VALID else None
+
+
+def read_ack(comment: Comment) -> Ack | None:
+    """Return the ACK that a body spells, whoever wrote it; None if it spells none."""
+    made = parse(comment.body)
+    if made is not None:
+        return _of_layout(comment, made)
+    if is_newer(comment.body):
+        return _of_newer(comment)
+    return read_format_1(comment)
+
+
+def _of_layout(comment: Comment, made: Layout) -> Ack | None:
+    first, line = read_first_line(made.first), made.line
+    if first is None or line is None or (first[0], comment.number) != (made.kind, made.number):
+        return None
+    return Ack(
+        key=ItemKey(Role(made.kind), made.number),
+        agent=first[1],
+        millis=first[2],
+        prev=0,
+        nonce=line.nonce,
+        state=AckState(line.state),
+        heartbeat=made.revision,
+        ttl_seconds=line.ttl_seconds,
+        id=comment.id,
+        updated_at=comment.updated_at,
+        epoch=line.epoch,
+    )
+
+
+def _of_newer(comment: Comment) -> Ack | None:
+    found = locks_of_newer(comment.body)
+    first = read_first_line(found[0]) if found is not None else None
+    if found is None or first is None:
+        return None
+    said = parse_foreign(found[1])
+    return replace(ack_of_trailer(comment, first, said, comment.updated_at), shared=True)

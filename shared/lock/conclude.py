@@ -24,7 +24,7 @@ from enum import Enum, StrEnum
 
 from shared.lock.claimant import LockTimes
 from shared.lock.codec import Ack, AckState
-from shared.lock.fold import fold
+from shared.lock.format_1 import ends, fold
 from shared.lock.record import Fence
 
 
@@ -137,32 +137,16 @@ def _without_fence(known: Evidence) -> Conclusion:
 
 
 def _of_format_1(known: Evidence, fence: Fence, times: LockTimes) -> Conclusion:
-    """Conclude by the fence's own ACK and by its successor among the comments.
-
-    The own one counts even when a later one names it: the fence has refused that claimant, or was not asked yet. Where
-    it carries another nonce than the fence, its text is of another life: its state frees nobody.
-    """
-    holder_id = fold((ack for ack in known.acks if not ack.shared), fence.ack_id, deleted=known.deleted)
-    own = next((ack for ack in known.acks if ack.id == fence.ack_id), None)
-    later = next((ack for ack in known.acks if ack.id == holder_id != fence.ack_id), None)
-    if own is None and holder_id == fence.ack_id:  # deleted: its agent needs a heartbeat to notice
-        until = fence.stamped + _seconds(times.heartbeat)
-        standing = LockStanding.HELD if known.at < until else LockStanding.DEAD
-        return Conclusion(standing, "an agent whose ACK was deleted just now", until)
-    ends = []
-    if own is not None and own.nonce != fence.nonce:
-        ends.append((max(own.updated_at, fence.stamped) + _seconds(times.timeout), fence.agent, fence.nonce, False))
-    believed = [ack for ack in (own, later) if ack is later or (ack is not None and ack.nonce == fence.nonce)]
-    active = [ack for ack in believed if ack is not None and ack.state is AckState.ACTIVE]
-    ends += [(ack.updated_at + _seconds(ack.ttl_seconds), ack.agent, ack.nonce, ack.opaque) for ack in active]
-    live = [one for one in ends if known.at < one[0]]
+    """Conclude by the ends of those that an engine of that format counts as holders."""
+    found = ends(fence, known.acks, known.deleted, times)
+    live = [end for end in found if known.at < end.at]
     if not live:
-        last = max(ends, key=lambda one: one[0], default=None)
-        return Conclusion(LockStanding.FREE if last is None else LockStanding.DEAD, last[1] if last else fence.agent)
-    if all(known.mine(agent, nonce) and not opaque for _, agent, nonce, opaque in live):
-        return Conclusion(LockStanding.OURS, live[-1][1])
-    others = [one for one in live if not known.mine(one[1], one[2])] or live
-    return Conclusion(LockStanding.HELD, others[-1][1], others[-1][0])
+        last = max(found, key=lambda end: end.at, default=None)
+        return Conclusion(LockStanding.FREE if last is None else LockStanding.DEAD, last.agent if last else fence.agent)
+    if all(known.mine(end.agent, end.nonce) and not end.opaque for end in live):
+        return Conclusion(LockStanding.OURS, live[-1].agent)
+    others = [end for end in live if not known.mine(end.agent, end.nonce)] or live
+    return Conclusion(LockStanding.HELD, others[-1].agent, others[-1].at)
 
 
 def _seconds(seconds: float) -> timedelta:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shared.errors import Blocked, Gone, NotAllowed, Unauthorized
-from shared.lock.codec import Ack, write_ack
-from shared.lock.comment import Words
+from shared.lock.codec import Ack
+from shared.lock.comment import Words, write_ack
 from shared.lock.port import EditComment, Port
 from shared.models import Comment
 from shared.text.comment_signatures import Keyring

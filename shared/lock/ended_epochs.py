@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 
 from shared.errors import Blocked, NotAllowed, Transient
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, AckState, carried, trusted
+from shared.lock.codec import Ack, AckState
+from shared.lock.comment import carried, trusted
 from shared.lock.compare_and_swap import swap
 from shared.lock.conclude import LockStanding
 from shared.lock.edit import edit

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 
 from shared.errors import Blocked, Lost, NotAllowed, Transient, Unauthorized
 from shared.lock.claimant import Claimant, EndedComment
-from shared.lock.codec import Ack, AckState, carried, is_told, trusted, write_ack
-from shared.lock.comment import NO_WORDS, Words, normal
+from shared.lock.codec import Ack, AckState
+from shared.lock.comment import NO_WORDS, Words, carried, is_told, normal, trusted, write_ack
 from shared.lock.compare_and_swap import swap
 from shared.lock.edit import edit
 from shared.lock.lease import Lease, LeaseMemory

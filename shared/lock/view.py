@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.lock.claimant import Claimant, LockTimes, is_mine
-from shared.lock.codec import Ack, ItemKey, trusted
+from shared.lock.codec import OPAQUE_SECONDS, Ack, ItemKey
+from shared.lock.comment import trusted
 from shared.lock.conclude import Conclusion, Evidence, LockStanding, Question, Text, conclude
 from shared.lock.port import Port, ReadComment, ReadComments, ReadFence
 from shared.lock.record import Fence
-from shared.lock.trailer import OPAQUE_SECONDS
 from shared.models import Comment
 
 LOOKS_DEAD = "{agent}, which shows no sign of life,"

@@ -17,7 +17,7 @@ from shared.git import proof_claim
 from shared.github.item_changes import ItemChange
 from shared.github.ports import Comments, Issues, ItemChanges, StatusBoard
 from shared.github.status import Status
-from shared.lock.codec import read_ack
+from shared.lock.comment import read_ack
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice, WritePermit

@@ -12,7 +12,8 @@ from typing import Any
 import anyio
 from engine import ALONE, REPOSITORY, Engine
 
-from shared.lock.codec import AckState, read_ack
+from shared.lock.codec import AckState
+from shared.lock.comment import read_ack
 from shared.models import Account, Comment
 
 SLOW = "- {call: write_tests, takes: 600, edits: [{path: tests/test_x.py, content: ''}]}\n"

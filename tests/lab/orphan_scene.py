@@ -11,7 +11,8 @@ from engine import ENGINE, OWNER, REPOSITORY, Engine
 from lab.github.repositories.git_command import signed
 from lab.github.world.issues import IssueRecord
 from lab.github.world.pulls import PullRecord
-from shared.lock.codec import Ack, ItemKey, write_ack
+from shared.lock.codec import Ack, ItemKey
+from shared.lock.comment import write_ack
 from shared.lock.record import Fence, write_fence
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shared.lock.codec import read_ack
+from shared.lock.comment import read_ack
 from shared.workflow import Stage
 from worker_agent.expected_labels import projection
 

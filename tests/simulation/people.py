@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from shared.lock.codec import read_ack
+from shared.lock.comment import read_ack
 from shared.models import Account, Comment
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage

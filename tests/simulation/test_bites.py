@@ -106,7 +106,7 @@ def test_every_bug_applies_and_uses_only_names_that_exist(tmp_path: Path) -> Non
 
 
 def test_a_bug_that_no_longer_fits_the_source_is_refused() -> None:
-    stale = Mutant("stale", Ring.SIMULATION, (Change("shared/lock/fold.py", "no such text", ""),))
+    stale = Mutant("stale", Ring.SIMULATION, (Change("shared/lock/format_1.py", "no such text", ""),))
     with pytest.raises(Outdated, match="stands 0 times"):
         copy_of(stale)
 
@@ -117,7 +117,7 @@ def test_every_bug_has_its_own_name() -> None:
 
 def test_what_breaks_the_lock_altogether_is_noticed() -> None:
     broken = Mutant(
-        "broken", Ring.SIMULATION, (Change("shared/lock/fold.py", "    return holder\n", "    return none\n"),)
+        "broken", Ring.SIMULATION, (Change("shared/lock/format_1.py", "    return holder\n", "    return none\n"),)
     )
     assert looked_for(broken) == "NameError in a schedule"
 

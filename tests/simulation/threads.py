@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shared.lock.codec import Ack, read_ack
+from shared.lock.codec import Ack
+from shared.lock.comment import read_ack
 from shared.models import Comment
 
 from .epochs import Lines, Move

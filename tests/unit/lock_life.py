@@ -15,7 +15,7 @@ from lock_world import TERMS
 
 from shared.errors import Lost, Transient
 from shared.lock.claim import Intent, claim
-from shared.lock.codec import read_ack
+from shared.lock.comment import read_ack
 from shared.lock.fence import advance
 from shared.lock.hold import Held, beat, begin, release
 from shared.lock.port import RefUpdate

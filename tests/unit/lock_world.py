@@ -11,7 +11,8 @@ from fakes.lock_port import KEY, KEYS
 from fakes.lock_server import BOT, Server
 
 from shared.lock.claimant import LockTimes
-from shared.lock.codec import Ack, AckState, read_ack, trusted
+from shared.lock.codec import Ack, AckState
+from shared.lock.comment import read_ack, trusted
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, PostComment, ReadComments, ReadFence
 from shared.lock.record import Fence

@@ -25,7 +25,8 @@ from lab.github.server import Lab
 from lab.github.world.repository import Protection
 from shared.errors import Misconfigured
 from shared.github.label_board import LOOKS, STORY_LOOK
-from shared.lock.codec import Ack, AckState, ItemKey, write_ack
+from shared.lock.codec import Ack, AckState, ItemKey
+from shared.lock.comment import write_ack
 from shared.process import run
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role

@@ -11,7 +11,8 @@ from lab_scene import NAME, Scene
 
 from lab.chaos.wire_log import WireLog
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.lock.codec import Ack, AckState, ItemKey, write_ack
+from shared.lock.codec import Ack, AckState, ItemKey
+from shared.lock.comment import write_ack
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
 

@@ -133,14 +133,14 @@ READING = (
         ("conclude", "return Conclusion(LockStanding.FREE, epoch=highest)", "return Conclusion(LockStanding.FREE)"),
         world="ref-deleted",
     ),
-    unit("a predecessor means nothing", ("fold", "if ack.id > holder and names:", "if ack.id > holder:")),
+    unit("a predecessor means nothing", ("format_1", "if ack.id > holder and names:", "if ack.id > holder:")),
     unit(
         "who succeeds an older engine's fence is not seen",
-        ("conclude", "if ack.id == holder_id != fence.ack_id), None)", "if False), None)"),
+        ("format_1", "if ack.id == holder_id != fence.ack_id), None)", "if False), None)"),
     ),
     simulated(
         "an older engine's release counts for any nonce",
-        ("conclude", "if own is not None and own.nonce != fence.nonce:", "if False:"),
+        ("format_1", "if own is not None and own.nonce != fence.nonce:", "if False:"),
         world="mixed",
     ),
     simulated(
@@ -152,11 +152,11 @@ READING = (
         ),
         world="mixed",
     ),
-    unit("a fold without what was deleted", ("fold", "ack.prev in deleted)", "False)")),
+    unit("a fold without what was deleted", ("format_1", "ack.prev in deleted)", "False)")),
     unit(
         "a whole day is not looked back",
         ("view", "max(times.timeout, OPAQUE_SECONDS)", "min(times.heartbeat, OPAQUE_SECONDS)"),
     ),
     unit("what is held is looked at once a minute", ("view", "min(max(left, 1.0), times.heartbeat)", "60.0")),
 )
-"""Of `conclude`, `view`, `fold`, and the times of `claimant`."""
+"""Of `conclude`, `view`, `format_1`, and the times of `claimant`."""

@@ -8,20 +8,20 @@ SPELLING = (
     simulated(
         "any author trusted",
         (
-            "codec",
+            "comment",
             "    return _judged(comment, keys) if comment.author.id in accounts else None",
             "    return _judged(comment, keys)",
         ),
     ),
     simulated(
-        "a wrong MAC counts", ("codec", "return ack if verdict is CommentSignatures.VALID else None", "return ack")
+        "a wrong MAC counts", ("comment", "return ack if verdict is CommentSignatures.VALID else None", "return ack")
     ),
     simulated(
-        "an unknown key counts as nothing", ("codec", "if verdict is CommentSignatures.UNKNOWN_KEY:", "if False:")
+        "an unknown key counts as nothing", ("comment", "if verdict is CommentSignatures.UNKNOWN_KEY:", "if False:")
     ),
     simulated(
         "an unknown key counts as ours",
-        ("codec", "return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))", "return ack"),
+        ("comment", "return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))", "return ack"),
         world="calm",
     ),
     simulated(
@@ -45,7 +45,7 @@ SPELLING = (
     ),
     simulated(
         "an older engine's first line alone is no ACK",
-        ("codec", "LEGACY if legacy else parse(second)", "None if legacy else parse(second)"),
+        ("format_1", "LEGACY if legacy else parse(second)", "None if legacy else parse(second)"),
         world="calm",
     ),
     simulated(
@@ -60,11 +60,11 @@ SPELLING = (
     ),
     unit(
         "a newer engine's comment is no ACK",
-        ("codec", "    if layout.is_newer(comment.body):\n        return _of_newer(comment)\n", ""),
+        ("comment", "    if is_newer(comment.body):\n        return _of_newer(comment)\n", ""),
     ),
     unit(
         "what cannot be checked lasts as long as it says",
-        ("trailer", 'ttl = min(int(known["ttl"]), OPAQUE_SECONDS)', 'ttl = int(known["ttl"])'),
+        ("codec", 'ttl = min(int(known["ttl"]), OPAQUE_SECONDS)', 'ttl = int(known["ttl"])'),
     ),
     unit("a comment of any length", ("comment", "    if len(body) > MOST_CHARACTERS:\n", "    if False:\n")),
     unit(
@@ -78,7 +78,7 @@ SPELLING = (
     unit(
         "a line that nobody can read back",
         (
-            "trailer",
+            "codec",
             '    if not _LINE.fullmatch(text):\n        raise ValueError(f"no ACK can be written as {text!r}")\n',
             "",
         ),
@@ -95,4 +95,4 @@ SPELLING = (
         ("gateway", "sent[-1] if sent else None, self._sure())", "sent[-1] if sent else None)"),
     ),
 )
-"""Of `codec`, `comment`, `trailer`, `record` and `gateway`."""
+"""Of `codec`, `comment`, `record` and `gateway`."""

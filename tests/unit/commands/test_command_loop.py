@@ -20,7 +20,8 @@ from shared.commands.command_target import CommandTarget
 from shared.commands.recovery import Case, Recovery
 from shared.errors import Transient
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, write_ack
+from shared.lock.codec import Ack
+from shared.lock.comment import write_ack
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
 from shared.lock.write_permit import WritePermit

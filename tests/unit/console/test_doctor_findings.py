@@ -17,7 +17,8 @@ from console.doctor.probes import identities
 from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
 from shared.github.merge_rules import MergeRules
 from shared.github.protection import Protection
-from shared.lock.codec import Ack, AckState, ItemKey, write_ack
+from shared.lock.codec import Ack, AckState, ItemKey
+from shared.lock.comment import write_ack
 from shared.loop.real_clock import RealClock
 from shared.models import Account, Comment
 from shared.text.comment_signatures import Key, Keyring, render

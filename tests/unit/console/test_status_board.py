@@ -14,7 +14,8 @@ from console.status.merging import CONFIGURED
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot, Waiting, Whom
 from console.status.waiting import WaitingItem, waiting
 from shared.ci.verdict import CiVerdict
-from shared.lock.codec import Ack, AckState, ItemKey, write_ack
+from shared.lock.codec import Ack, AckState, ItemKey
+from shared.lock.comment import write_ack
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Comment, Issue
 from shared.text.comment_signatures import Keyring

@@ -15,7 +15,8 @@ from reviewer_agent.comments import approved, not_asked
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from shared.ci.verdict import CiVerdict
 from shared.github.status import StatusBoard
-from shared.lock.codec import Ack, AckState, ItemKey, write_ack
+from shared.lock.codec import Ack, AckState, ItemKey
+from shared.lock.comment import write_ack
 from shared.lock.record import Fence, Wait
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Account, Comment, Issue, PullRequest

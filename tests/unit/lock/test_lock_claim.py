@@ -13,8 +13,8 @@ from lock_world import AN_ATTEMPT, TERMS, of_format_1, older_ack, on_the_thread,
 
 from shared.errors import NotAllowed
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, AckState, ItemKey, read_ack, shown, write_ack, write_words
-from shared.lock.comment import NO_WORDS, Words
+from shared.lock.codec import Ack, AckState, ItemKey
+from shared.lock.comment import NO_WORDS, Words, read_ack, shown, write_ack, write_words
 from shared.lock.fence import advance
 from shared.lock.hold import release
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence

@@ -10,7 +10,8 @@ from lock_world import AN_ATTEMPT, TERMS, states
 from shared.errors import Blocked, Gone, NotAllowed, Transient, Unauthorized
 from shared.lock.announce import TRIES
 from shared.lock.claim import OLD_SECONDS, Intent, claim
-from shared.lock.codec import AckState, read_ack
+from shared.lock.codec import AckState
+from shared.lock.comment import read_ack
 from shared.lock.hold import begin
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_world import older_ack
 
-from shared.lock.codec import Ack, AckState, ItemKey, trusted, write_ack
-from shared.lock.trailer import OPAQUE_SECONDS
+from shared.lock.codec import OPAQUE_SECONDS, Ack, AckState, ItemKey
+from shared.lock.comment import trusted, write_ack
 from shared.models import Account, Comment
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import AGENTS, Role

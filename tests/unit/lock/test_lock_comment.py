@@ -10,8 +10,8 @@ from fakes.lock_server import BOT, EPOCH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.lock.codec import Ack, AckState, read_ack, shown, write_ack, write_words
-from shared.lock.comment import MOST_CHARACTERS, Words, agent_text, parse
+from shared.lock.codec import Ack, AckState
+from shared.lock.comment import MOST_CHARACTERS, Words, agent_text, parse, read_ack, shown, write_ack, write_words
 from shared.models import Comment
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role

@@ -9,7 +9,8 @@ from fakes.lock_port import KEY, FakeAgent, run
 from fakes.lock_server import STRANGER, Fault, Server
 from lock_world import TERMS, on_the_thread
 
-from shared.lock.codec import AckState, ItemKey, write_ack
+from shared.lock.codec import AckState, ItemKey
+from shared.lock.comment import write_ack
 from shared.lock.ended_epochs import tell_ends
 from shared.lock.fence import advance
 from shared.lock.hold import Held, release

@@ -11,7 +11,8 @@ from fakes.lock_server import Fault, Plan, Server
 from lock_world import TERMS, on_the_thread
 
 from shared.errors import NotAllowed
-from shared.lock.codec import AckState, read_ack, write_ack
+from shared.lock.codec import AckState
+from shared.lock.comment import read_ack, write_ack
 from shared.lock.ended_epochs import OLD, YOUNG, tell_ends
 from shared.lock.fence import advance
 from shared.lock.hold import Held, release

@@ -11,7 +11,8 @@ from fakes.lock_server import BOT, STRANGER, Server
 from lock_world import AN_ATTEMPT, TERMS
 
 from shared.errors import Lost
-from shared.lock.codec import Ack, ItemKey, write_ack
+from shared.lock.codec import Ack, ItemKey
+from shared.lock.comment import write_ack
 from shared.lock.fence import advance
 from shared.lock.hold import beat, release
 from shared.lock.port import AdvanceFence, ReadComment

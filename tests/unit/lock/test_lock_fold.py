@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.lock.codec import Ack, ItemKey
-from shared.lock.fold import fold
+from shared.lock.format_1 import fold
 from shared.workflow import Role
 
 STEADY = settings(deadline=None, max_examples=50)

@@ -11,8 +11,7 @@ from fakes.lock_server import Fault, Server
 
 from shared.errors import Blocked, Lost, UnknownOutcome
 from shared.lock.announce import YOUNG_SECONDS
-from shared.lock.codec import write_words
-from shared.lock.comment import Words
+from shared.lock.comment import Words, write_words
 from shared.lock.fence import advance
 from shared.lock.hold import beat, release, tell
 from shared.lock.port import AdvanceFence, EditComment, Operation, ReadComment, ReadComments, Reply

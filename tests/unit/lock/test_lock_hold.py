@@ -12,8 +12,8 @@ from fakes.lock_server import EPOCH, Fault, Server, Stale
 from lock_world import TERMS
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
-from shared.lock.codec import AckState, read_ack, write_ack
-from shared.lock.comment import Words
+from shared.lock.codec import AckState
+from shared.lock.comment import Words, read_ack, write_ack
 from shared.lock.fence import advance
 from shared.lock.hold import LATE_SECONDS, NEW_SECONDS, RETRY_SHARE, TURN_SECONDS, Held, beat, keep, release, tell
 from shared.lock.port import EditComment, Operation, ReadComment, ReadFence, Reply

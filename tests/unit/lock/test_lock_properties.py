@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_world import older_ack
 
-from shared.lock.codec import Ack, AckState, ItemKey, read_ack, trusted, write_ack
-from shared.lock.fold import fold
+from shared.lock.codec import Ack, AckState, ItemKey
+from shared.lock.comment import read_ack, trusted, write_ack
+from shared.lock.format_1 import fold
 from shared.lock.view import acks_of
 from shared.models import Account, Comment
 from shared.text.comment_signatures import Keyring

@@ -12,7 +12,8 @@ from fakes.lock_server import BOT, Fault, Server
 from lock_world import TERMS
 
 from shared.errors import Blocked, EngineError, Lost, Transient
-from shared.lock.codec import AckState, trusted
+from shared.lock.codec import AckState
+from shared.lock.comment import trusted
 from shared.lock.hold import release
 from shared.lock.lease import Lease
 from shared.lock.port import EditComment, Operation, ReadComment, ReadFence, Reply

@@ -15,12 +15,12 @@ from lock_world import older_ack
 from shared.budget import ledger_lines
 from shared.budget.ledger_lines import Reservation
 from shared.lock.claim import Intent, claim
-from shared.lock.codec import Ack, AckState, trusted, write_ack
+from shared.lock.codec import UNKNOWN_PREV, Ack, AckState
+from shared.lock.comment import trusted, write_ack
 from shared.lock.fence import advance
-from shared.lock.fold import fold
+from shared.lock.format_1 import fold
 from shared.lock.port import AdvanceFence, EditComment, PostComment
 from shared.lock.record import FenceChange, read_fence, write_fence
-from shared.lock.trailer import UNKNOWN_PREV
 from shared.models import Comment
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Stage

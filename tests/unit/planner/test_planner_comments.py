@@ -18,7 +18,8 @@ from planner_agent.plan_comment import Binding
 from planner_agent.policy import Approval
 from shared.commands.command import Verb, commands
 from shared.errors import Blocked
-from shared.lock.codec import ItemKey, read_ack
+from shared.lock.codec import ItemKey
+from shared.lock.comment import read_ack
 from shared.lock.record import Fence
 from shared.models import Account, Comment
 from shared.specification import BODY_LIMIT

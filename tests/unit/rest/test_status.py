@@ -14,7 +14,8 @@ from status_thread import AT, BOT, KEYS, MALLORY, US, FakeThread, board
 from shared.errors import NotAllowed
 from shared.github.status import Status, StatusBoard
 from shared.lock.announce import TRIES
-from shared.lock.codec import AckState, trusted, write_ack
+from shared.lock.codec import AckState
+from shared.lock.comment import trusted, write_ack
 from shared.lock.hold import Held, release
 from shared.lock.port import EditComment, ReadComment
 from shared.text import comment_signatures

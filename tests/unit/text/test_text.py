@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.lock.codec import read_ack
+from shared.lock.comment import read_ack
 from shared.models import Account, Comment
 from shared.text import (
     JOINER,
