@@ -17,10 +17,10 @@ from shared.git.names import work_branch
 from shared.git.ports import Mirror
 from shared.git.set_aside import updates_to_move_aside
 from shared.github.ports import LabelBoard, Pulls
-from shared.lock.compare_and_swap import swap
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
 from shared.lock.write_permit import OperatorPermit
+from shared.lock.writes import swap
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import HALTED, TERMINAL, UNLABELLED, Role, Stage

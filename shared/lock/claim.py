@@ -13,12 +13,12 @@ from shared.errors import EngineError, Lost, Transient, UnknownOutcome
 from shared.lock.announce import Announcement, adoptable
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack
-from shared.lock.compare_and_swap import swap
 from shared.lock.conclude import LockStanding
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Port, ProbeRefs
 from shared.lock.record import Fence
 from shared.lock.view import LockView
+from shared.lock.writes import swap
 from shared.workflow import Stage
 
 IN_DOUBT = (

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from shared.errors import Lost, Transient
 from shared.lock.codec import ItemKey
-from shared.lock.compare_and_swap import swap
 from shared.lock.hold import TAKEN, Held, turn
 from shared.lock.port import AdvanceFence, ForeignFence, ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
+from shared.lock.writes import swap
 from shared.workflow import TERMINAL, Stage
 
 

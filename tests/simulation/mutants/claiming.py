@@ -56,9 +56,8 @@ CLAIMING = (
         ),
         (
             "claim",
-            "from shared.lock.compare_and_swap import swap\n",
-            "from shared.lock.comment import NO_WORDS\nfrom shared.lock.edit import edit\n"
-            "from shared.lock.compare_and_swap import swap\n",
+            "from shared.lock.writes import swap\n",
+            "from shared.lock.comment import NO_WORDS\nfrom shared.lock.writes import edit, swap\n",
         ),
         world="in-step",
     ),

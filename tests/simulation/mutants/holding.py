@@ -180,7 +180,7 @@ HOLDING = (
     simulated(
         "a lost reply counts as refused",
         (
-            "compare_and_swap",
+            "writes",
             "        if (current.oid if current else None) == expected:\n            raise\n",
             "        if (current.oid if current else None) == expected:\n            return None\n",
         ),
@@ -188,7 +188,7 @@ HOLDING = (
     simulated(
         "a lost reply counts as done",
         (
-            "compare_and_swap",
+            "writes",
             "        return current if current == read_fence(",
             "        return current if True or current == read_fence(",
         ),
@@ -197,14 +197,14 @@ HOLDING = (
     simulated(
         "a lost reply is not looked up in the fence",
         (
-            "compare_and_swap",
+            "writes",
             "    except UnknownOutcome:\n        try:\n",
             "    except UnknownOutcome:\n        return None\n        try:\n",
         ),
     ),
     simulated(
         "a breaker that nobody tells",
-        ("compare_and_swap", "        if breaker is not None:\n            breaker.trip(error, port.boot())\n", ""),
+        ("writes", "        if breaker is not None:\n            breaker.trip(error, port.boot())\n", ""),
         world="rule-all",
     ),
     unit("waits of the breaker do not grow", ("breaker", "first * 2.0**self._refusals", "first")),
@@ -222,7 +222,7 @@ HOLDING = (
     unit(
         "what is too long for GitHub is not shortened",
         (
-            "edit",
+            "writes",
             "        return (await port.request(EditComment(id, write_ack(ack, keys)))).value\n",
             "        raise\n",
         ),
@@ -230,7 +230,7 @@ HOLDING = (
     unit("a stamp takes a late end back", ("hold", "released=released or fence.released", "released=released")),
     unit(
         "a shorter text is written after any pause",
-        ("edit", "        check()\n", ""),
+        ("writes", "        check()\n", ""),
     ),
     unit(
         "what a claim wrote over is a person's edit",
@@ -267,4 +267,4 @@ HOLDING = (
         ),
     ),
 )
-"""Of `hold`, `fence`, `swap`, `edit`, `breaker` and `scope`."""
+"""Of `hold`, `fence`, `writes`, `breaker` and `scope`."""

@@ -1,13 +1,18 @@
-"""Compare-and-swap of a fence: the only way in which a fence moves."""
+"""The two writes by which a lock changes: a fence is swapped, the comment that shows it is edited."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from shared.errors import NotAllowed, Transient, UnknownOutcome
+from shared.errors import Blocked, Gone, NotAllowed, Transient, Unauthorized, UnknownOutcome
 from shared.lock.breaker import FenceCircuitBreaker
-from shared.lock.port import AdvanceFence, ForeignFence, Port, ReadFence
+from shared.lock.codec import Ack
+from shared.lock.comment import Words, write_ack
+from shared.lock.port import AdvanceFence, EditComment, ForeignFence, Port, ReadFence
 from shared.lock.record import Fence, read_fence, write_fence
+from shared.models import Comment
+from shared.text.comment_signatures import Keyring
 
 
 async def swap(port: Port, advance: AdvanceFence, breaker: FenceCircuitBreaker | None = None) -> Fence | None:
@@ -43,3 +48,21 @@ async def _swap(port: Port, advance: AdvanceFence) -> Fence | None:
         # Compared as read back: a commit message keeps neither fractions of seconds nor odd spaces.
         return current if current == read_fence(fence.key, current.oid, write_fence(fence)) else None
     return None if oid is None else replace(fence, oid=oid)
+
+
+async def edit(
+    port: Port, id: int, ack: Ack, keys: Keyring, words: Words, check: Callable[[], None] = lambda: None
+) -> Comment | None:
+    """Edit the comment; return it as it is now, None if it does not exist. Errors as of the port.
+
+    If GitHub finds the text too long, the lock's lines alone are written.
+
+    `check` raises if the lease no longer holds: this machine may have stood still before the second try.
+    """
+    try:
+        return (await port.request(EditComment(id, write_ack(ack, keys, words)))).value
+    except (NotAllowed, Unauthorized, Gone):
+        raise
+    except Blocked:
+        check()
+        return (await port.request(EditComment(id, write_ack(ack, keys)))).value
