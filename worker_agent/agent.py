@@ -32,7 +32,7 @@ from shared.workflow.labels import Flag
 from worker_agent.attempt_history import AttemptHistory
 from worker_agent.ci.ci_reader import CiReader
 from worker_agent.coding_session import CodingSession
-from worker_agent.decide import LABELS_WITH_IT, NO_LABELS, WORKING, Action, Phase, Snapshot, decide
+from worker_agent.decide import LABELS_WITH_IT, NO_LABELS, Action, Phase, Snapshot, decide
 from worker_agent.effects import Effects
 from worker_agent.errors import Aborted, CiGivenUp
 from worker_agent.expected_labels import before, of_pull_request, projection
@@ -48,7 +48,7 @@ from worker_agent.intake.unusable_configuration import is_unbegun
 from worker_agent.observe import Observer
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.role_routing import passed_on, refusal
+from worker_agent.role_routing import passed_on
 from worker_agent.stop_requests import paused, stop_request
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Worker:
         trust_filter = TrustFilter(writers, policy.intake.bots)
         feedback = Feedback(forge.reviews, forge.comments, trust_filter, claimant.accounts, claimant.keys)
         requests = Requests(forge.issues, history, siblings, writers, feedback, policy.names)
-        self._eligibility = Eligibility(forge, writers, siblings, requests, policy, self._read_cache)
+        self._eligibility = Eligibility(forge, writers, siblings, requests, self._ci_reader, policy)
         self._candidates = Candidates(policy, self._eligibility.times_freed)
         self._rounds = Rounds(feedback, forge, session.phase_commits, policy.bounds.rounds)
 
@@ -135,16 +135,9 @@ class Worker:
         if isinstance(view, Skip):
             self._eligibility.taken(candidate.number)
             return view
-        intent = await self._eligibility.intent(candidate, view.fence)
-        resting = await self._ci_reader.hold(intent, view.fence)
-        if resting is not None:
-            return resting
-        if isinstance(intent, str):
-            return await self._claims.claim(view, intent)
-        held_off = self._forge.unusable.skip(candidate.number, intent)
-        if held_off is None and intent.phase == Phase.RED and (view.fence is None or view.fence.stage not in WORKING):
-            held_off = await self._forge.ceilings.skip(candidate.number)
-        return await self._claims.claim(view, held_off or refusal(intent, view.fence, self._policy) or intent)
+        issue = await self._forge.issues.issue(candidate.number)
+        self._read_cache.keep(candidate.number, issue)
+        return await self._claims.claim(view, await self._eligibility.intent(candidate, issue, view.fence))
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -1,6 +1,6 @@
 """The conditions of a claim: something to begin, no open blocker, a label set by a trusted account.
 
-Also a person's answer on a refactoring that waits: `/approve` takes it, `/reject` goes on without it.
+What is eligible may still be put off: by a red base, the configuration, a ceiling, or the role that has the next step.
 """
 
 from __future__ import annotations
@@ -8,24 +8,23 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from shared.commands.command import Verb, commands
 from shared.commands.one_time_replies import untrusted_label
-from shared.github.ports import Comments
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
-from shared.loop.read_cache import ReadCache
 from shared.models import Account, Issue, LabelEvent, PullRequest
-from shared.scheduling.items import Candidate
+from shared.scheduling.items import Candidate, Skip
 from shared.scheduling.order import assigned, excluded
 from shared.workflow import TERMINAL, UNLABELLED, Stage
-from shared.workflow.labels import Flag, Labels
-from worker_agent import comments, links
+from shared.workflow.labels import Flag
+from worker_agent import comments, links, role_routing
+from worker_agent.ci.ci_reader import CiReader
 from worker_agent.decide import WORKING, Phase
 from worker_agent.intake import dependency_cycles, intake_comments
 from worker_agent.intake.blockers import Blockers
 from worker_agent.intake.intents import Cause, asked_in_vain, cause, find_intent, opened_again, urged
 from worker_agent.intake.other_accounts import OtherAccounts
+from worker_agent.intake.refactoring_approval import RefactoringApproval
 from worker_agent.intake.requests import Requests
 from worker_agent.intake.same_files import SameFiles
 from worker_agent.intake.text_binding import TextBinding
@@ -43,15 +42,15 @@ class Eligibility:
         writers: TrustedWriters,
         other_accounts: OtherAccounts,
         requests: Requests,
+        ci_reader: CiReader,
         policy: Policy,
-        read_cache: ReadCache[Issue],
     ) -> None:
         self._forge = forge
         self._writers = writers
         self._policy = policy
         self._other_accounts = other_accounts
         self._requests = requests
-        self._read_cache = read_cache
+        self._ci_reader = ci_reader
         self._answered: set[int] = set()
         self.blockers = Blockers(forge.issues, forge.inbox)
         self._same_files = SameFiles(policy.names, policy.intake.priorities)
@@ -71,15 +70,20 @@ class Eligibility:
         """Record that another agent holds this issue: it begins, whatever lists show."""
         self._same_files.note_start(number, begins=True)
 
-    async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
-        """Return the work that a claim of this candidate would begin, or the sentence why it is not claimed."""
-        intent = await self._intent(candidate, fence)
+    async def intent(self, candidate: Candidate, issue: Issue, fence: Fence | None) -> Intent | Skip | str:
+        """Return the work that a claim of this candidate, read as `issue`, would begin, or why it is not claimed."""
+        intent = await self._intent(candidate, issue, fence)
         self._same_files.note_start(candidate.number, begins=not isinstance(intent, str))
-        return intent
+        return intent if isinstance(intent, str) else await self._put_off(candidate.number, intent, fence) or intent
 
-    async def _intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
-        issue = await self._forge.issues.issue(candidate.number)
-        self._read_cache.keep(candidate.number, issue)
+    async def _put_off(self, number: int, intent: Intent, fence: Fence | None) -> Skip | str:
+        """Return why eligible work cannot begin now, or is for an agent of another role; empty if it can begin here."""
+        resting = await self._ci_reader.hold(intent, fence) or self._forge.unusable.skip(number, intent)
+        if resting is None and intent.phase == Phase.RED and (fence is None or fence.stage not in WORKING):
+            resting = await self._forge.ceilings.skip(number)
+        return resting or role_routing.refusal(intent, fence, self._policy)
+
+    async def _intent(self, candidate: Candidate, issue: Issue, fence: Fence | None) -> Intent | str:
         barred = excluded(issue.labels, self._policy.intake.exclude)  # the list may be older than this reading
         if left := barred or self._assignee_reason(issue, fence):
             return left
@@ -210,32 +214,3 @@ class Eligibility:
         """Return why a label by `actor` (None: unknown) starts nothing; empty if the actor is trusted."""
         trusted = actor is not None and await self._writers.include(actor)
         return "" if trusted else "the label was not set by somebody with write access"
-
-
-_MEANS = {Verb.APPROVE: Phase.CONFIRMED, Verb.REJECT: Phase.DECLINED}
-
-WAITS = "its refactoring waits for /approve or /reject by somebody with write access"
-
-
-class RefactoringApproval:
-    """Reads the threads of issues whose refactoring waits; the newest trusted command decides."""
-
-    def __init__(self, comments: Comments, writers: TrustedWriters, names: Labels) -> None:
-        self._comments = comments
-        self._writers = writers
-        self._names = names
-
-    async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str | None:
-        """Return the work that a claim would continue, or why it waits; None if no refactoring of this issue waits."""
-        labels = self._names.read(issue.labels)
-        if fence is None or fence.stage is not Stage.AWAITING_APPROVAL or labels.stages != {fence.stage}:
-            return None
-        if not issue.open or issue.locked or Flag.PAUSED in labels.flags:
-            return None
-        if fence.phase in set(_MEANS.values()):  # said already, and not carried out
-            return Intent(fence.stage, fence.phase)
-        since = [one for one in await self._comments.thread(issue.number) if one.created_at >= fence.at]
-        for command in reversed(commands(since)):
-            if command.verb in _MEANS and await self._writers.include(command.author):
-                return Intent(fence.stage, _MEANS[command.verb], approved_by=command.author.login)
-        return WAITS

@@ -15,7 +15,7 @@ from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 from worker_agent.decide import Phase
-from worker_agent.intake.eligibility import WAITS, RefactoringApproval
+from worker_agent.intake.refactoring_approval import WAITS, RefactoringApproval
 from worker_agent.intake.trusted_writers import TrustedWriters
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
