@@ -38,7 +38,7 @@ def _ended(fence: Fence) -> Fence:
     return replace(fence, released=fence.nonce) if fence.stage in TERMINAL else fence
 
 
-async def conclude(
+async def end_both(
     held: Held, other: Fence | None, updates: tuple[RefUpdate, ...] = (), *, approved_by: str = ""
 ) -> bool:
     """End the item as done, and with it `other`, the fence of another kind as it was read, and move `updates`.

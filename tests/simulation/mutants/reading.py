@@ -55,7 +55,7 @@ READING = (
     simulated(
         "nothing is ever free", ("record", "return self.format > 1 and self.released == self.nonce", "return False")
     ),
-    simulated("our own nonce means nothing", ("conclude", "if known.mine(fence.agent, fence.nonce):", "if False:")),
+    simulated("our own nonce means nothing", ("standing", "if known.mine(fence.agent, fence.nonce):", "if False:")),
     simulated(
         "any epoch of the same agent is ours",
         ("claimant", "agent == claimant.agent and claimant.nonces.mine(nonce)", "agent == claimant.agent"),
@@ -65,13 +65,13 @@ READING = (
         "whatever is held is ours",
         ("claimant", "return agent == claimant.agent and claimant.nonces.mine(nonce)", "return True"),
     ),
-    simulated("a fresh stamp means nothing", ("conclude", "if known.at < fresh:", "if False:")),
-    simulated("a stamp lasts for ever", ("conclude", "if known.at >= certain:", "if False:"), world="own-edits"),
+    simulated("a fresh stamp means nothing", ("standing", "if known.at < fresh:", "if False:")),
+    simulated("a stamp lasts for ever", ("standing", "if known.at >= certain:", "if False:"), world="own-edits"),
     simulated("certain as soon as the timeout", ("claimant", "return 1.5 * self.timeout", "return self.timeout")),
     simulated(
         "one heartbeat of grace",
         (
-            "conclude",
+            "standing",
             "fence.stamped + _seconds(times.timeout), fence.stamped + _seconds(times.certain)",
             "fence.stamped + _seconds(times.heartbeat), fence.stamped + _seconds(2 * times.heartbeat)",
         ),
@@ -79,19 +79,19 @@ READING = (
     simulated(
         "no comment means dead",
         (
-            "conclude",
+            "standing",
             "    return Conclusion(LockStanding.HELD, fence.agent, certain, fence.epoch)\n\n\ndef _by_text",
             "    return Conclusion(LockStanding.DEAD, fence.agent, certain, fence.epoch)\n\n\ndef _by_text",
         ),
     ),
     simulated(
         "an edit is no sign of life",
-        ("conclude", "until = max(fence.stamped, text.updated_at)", "until = fence.stamped"),
+        ("standing", "until = max(fence.stamped, text.updated_at)", "until = fence.stamped"),
     ),
     simulated(
         "an edit by a person means dead",
         (
-            "conclude",
+            "standing",
             "    until = max(fence.stamped, text.updated_at) +",
             "    if text.ack is None:\n"
             "        return Conclusion(LockStanding.DEAD, fence.agent, fence.at, fence.epoch)\n"
@@ -101,7 +101,7 @@ READING = (
     unit(
         "another nonce means dead",
         (
-            "conclude",
+            "standing",
             "    until = max(fence.stamped, text.updated_at) +",
             "    if text.ack is not None and text.ack.nonce != fence.nonce:\n"
             "        return Conclusion(LockStanding.DEAD, fence.agent, fence.at, fence.epoch)\n"
@@ -111,18 +111,18 @@ READING = (
     unit(
         "what a comment says of a release counts",
         (
-            "conclude",
+            "standing",
             "    until = max(fence.stamped, text.updated_at) +",
             "    if text.ack is not None and text.ack.state is not AckState.ACTIVE:\n"
             "        return Conclusion(LockStanding.FREE, fence.agent, epoch=fence.epoch)\n"
             "    until = max(fence.stamped, text.updated_at) +",
         ),
     ),
-    unit("a ref that was put back is believed", ("conclude", "text.ack.epoch > fence.epoch", "False")),
+    unit("a ref that was put back is believed", ("standing", "text.ack.epoch > fence.epoch", "False")),
     simulated(
         "a ref that was deleted frees",
         (
-            "conclude",
+            "standing",
             "    if not live:\n        return Conclusion(LockStanding.FREE, epoch=highest)",
             "    if True:\n        return Conclusion(LockStanding.FREE, epoch=highest)",
         ),
@@ -130,7 +130,7 @@ READING = (
     ),
     simulated(
         "a chain that begins anew counts from one",
-        ("conclude", "return Conclusion(LockStanding.FREE, epoch=highest)", "return Conclusion(LockStanding.FREE)"),
+        ("standing", "return Conclusion(LockStanding.FREE, epoch=highest)", "return Conclusion(LockStanding.FREE)"),
         world="ref-deleted",
     ),
     unit("a predecessor means nothing", ("format_1", "if ack.id > holder and names:", "if ack.id > holder:")),
@@ -146,7 +146,7 @@ READING = (
     simulated(
         "an older engine's fence is free",
         (
-            "conclude",
+            "standing",
             "        return _of_format_1(known, fence, times) if known.asked_thread else Question.THREAD",
             "        return Conclusion(LockStanding.FREE, fence.agent)",
         ),
@@ -159,4 +159,4 @@ READING = (
     ),
     unit("what is held is looked at once a minute", ("view", "min(max(left, 1.0), times.heartbeat)", "60.0")),
 )
-"""Of `conclude`, `view`, `format_1`, and the times of `claimant`."""
+"""Of `standing`, `view`, `format_1`, and the times of `claimant`."""

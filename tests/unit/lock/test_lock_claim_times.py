@@ -11,9 +11,9 @@ from fakes.lock_server import EPOCH, Server
 from lock_world import TERMS
 
 from shared.errors import Transient
-from shared.lock.conclude import LockStanding
 from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence, EditComment, PostComment
+from shared.lock.standing import LockStanding
 
 WRITES = (AdvanceFence, PostComment, EditComment)
 
