@@ -207,7 +207,7 @@ class Effects:
     async def hold_off(self, held: Held, error: Misconfigured) -> Ended:
         """Let the issue wait while the configuration lets nothing begin; any agent may begin it then."""
         wait = Wait(WAIT, held.server_now() + AGAIN)
-        await advance(held, FenceChange(wait=wait, runs=0))
+        await advance(held, FenceChange(wait=wait, paid_runs=0))
         await self._forge.status.show(held.fence.key.number, comments.unusable(held.fence, error), held)
         return Ended(Result.PARKED, f"the configuration lets nothing begin: {error}")
 

@@ -222,7 +222,7 @@ def _clearing_change(case: Case, permit: OperatorPermit) -> FenceChange:
     return FenceChange(
         stage=Stage.READY,
         wait=None,
-        runs=0,
+        paid_runs=0,
         failures="",
         next_role="",
         body_sha256=text,

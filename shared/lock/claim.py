@@ -134,7 +134,7 @@ def _epoch(view: LockView, claimant: Claimant, intent: Intent, at: datetime) -> 
         phase=intent.phase,
         at=at.replace(microsecond=0),
         alive=None,
-        runs=old.runs if intent.attempt is None else 0,
+        paid_runs=old.paid_runs if intent.attempt is None else 0,
         failures=old.failures if intent.attempt is None else "",
         backend=old.backend if intent.attempt is None else "",
         body_sha256=intent.body_sha256 or old.body_sha256,

@@ -22,7 +22,7 @@ async def advance(held: Held, change: FenceChange, *, updates: tuple[RefUpdate, 
     async with turn(held, held.moves):
         held.check()
         old = held.fence
-        counted = replace(old, runs=0, wait=None, failures="") if change.progress else old
+        counted = replace(old, paid_runs=0, wait=None, failures="") if change.progress else old
         new = _ended(replace(change.of(counted), at=held.server_now(), alive=None, oid=""))
         carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head
         breaker = held.claimant.breaker
@@ -51,7 +51,7 @@ async def end_both(
         held.check()
         now = held.server_now()
         word = approved_by or held.fence.approved_by
-        ended = _ended(replace(held.fence, stage=Stage.DONE, approved_by=word, runs=0, at=now, oid=""))
+        ended = _ended(replace(held.fence, stage=Stage.DONE, approved_by=word, paid_runs=0, at=now, oid=""))
         buried = None if other is None else _ended(replace(other, stage=Stage.DONE, phase="", wait=None, at=now))
         written = await swap(held.port, AdvanceFence(ended, held.fence.oid, "", updates, buried))
         held.fence = written or held.fence

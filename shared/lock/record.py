@@ -47,7 +47,7 @@ class Fence:
     pr: int = 0
     attempt: int = 0
     round: int = 0
-    runs: int = 0
+    paid_runs: int = 0
     """Number of runs that were begun since the last progress."""
     body_sha256: str = ""
     approved_by: str = ""
@@ -88,8 +88,8 @@ class Fence:
         return self.at if self.alive is None else max(self.at, self.alive)
 
     @property
-    def run(self) -> str:
-        """Name of the epoch in logs, events and commits."""
+    def epoch_name(self) -> str:
+        """Name of the epoch in logs, events and commits, the beginning of its nonce."""
         return self.nonce[:12]
 
     @property
@@ -114,7 +114,7 @@ class FenceChange:
     pr: int | None = None
     attempt: int | None = None
     round: int | None = None
-    runs: int | None = None
+    paid_runs: int | None = None
     body_sha256: str | None = None
     approved_by: str | None = None
     wait: Wait | None = SAME
@@ -151,7 +151,7 @@ def write_fence(fence: Fence) -> str:
         "Pr": str(fence.pr or ""),
         "Attempt": str(fence.attempt),
         "Round": str(fence.round),
-        "Runs": str(fence.runs or ""),
+        "Runs": str(fence.paid_runs or ""),
         "Body-Sha256": fence.body_sha256,
         "Approved-By": fence.approved_by,
         "Wait": wait,
@@ -193,11 +193,12 @@ _TEXTS = (
     "branch",
     "backend",
 )
-_COUNTS = ("pr", "attempt", "round", "runs", "epoch", "seen", "seen_before", "posted")
+_COUNTS = ("pr", "attempt", "round", "paid_runs", "epoch", "seen", "seen_before", "posted")
 """Fields of a fence that may be missing."""
 
 _NEEDED = ("engine_fence", "ack_id", "nonce", "agent", "stage", "wait", "at")
-_NAMES = {one: one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_COUNTS, "released", "alive")}
+_FIELDS = (*_NEEDED, *_TEXTS, *_COUNTS, "released", "alive")
+_NAMES = {one: one.replace("_", "-").title() for one in _FIELDS} | {"paid_runs": "Runs"}
 """The trailer of each field; that of `work_head` is `Work-Head`."""
 
 _KNOWN = frozenset(_NAMES.values())

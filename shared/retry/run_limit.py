@@ -26,9 +26,9 @@ async def begin_run(held: Held, *, more: tuple[tuple[str, str], ...] | None = No
 
     Raises `RunsUsedUp`, `Lost` and `Transient`.
     """
-    if held.fence.runs >= RUNS_PER_STEP:
+    if held.fence.paid_runs >= RUNS_PER_STEP:
         raise RunsUsedUp
-    await advance(held, FenceChange(runs=held.fence.runs + 1, wait=None, more=more))
+    await advance(held, FenceChange(paid_runs=held.fence.paid_runs + 1, wait=None, more=more))
 
 
 async def park(held: Held, pause: Pause) -> None:
@@ -38,4 +38,4 @@ async def park(held: Held, pause: Pause) -> None:
     Raises `Lost` and `Transient`.
     """
     wait = Wait(pause.reason, pause.until)
-    await advance(held, FenceChange(wait=wait, failures=str(pause.history), runs=max(0, held.fence.runs - 1)))
+    await advance(held, FenceChange(wait=wait, failures=str(pause.history), paid_runs=max(0, held.fence.paid_runs - 1)))

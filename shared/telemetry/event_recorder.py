@@ -110,7 +110,7 @@ class EventRecorder:
             kind,
             issue=0 if of_pull else number,
             pull=number if of_pull else about.pr,
-            run=about.run,
+            run=about.epoch_name,
             phase=phase_of(about),
             data=told,
         )
@@ -135,7 +135,7 @@ def working_on(held: Held) -> Iterator[None]:
     """Attribute events and log lines inside the block, and in tasks started there, to this item and this run."""
     token = _IN_WORK.set(held)
     try:
-        with structlog.contextvars.bound_contextvars(run=held.fence.run):
+        with structlog.contextvars.bound_contextvars(run=held.fence.epoch_name):
             yield
     finally:
         _IN_WORK.reset(token)

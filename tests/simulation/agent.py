@@ -301,7 +301,7 @@ class Agent:
 
     async def paid(self, held: Any, seconds: float) -> None:
         """Make one paid run, recorded in the fence before it begins."""
-        await self.lock.advance(held, self.lock.FenceChange(runs=held.fence.runs + 1))
+        await self.lock.advance(held, self.lock.FenceChange(paid_runs=held.fence.paid_runs + 1))
         held.check()
         run = PaidRun(held.fence.key.ref, self.process.sender, held.ack.nonce, self.process.kernel.now)
         self._run = run

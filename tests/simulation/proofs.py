@@ -83,7 +83,7 @@ class Wire:
 
 
 def _work(fence: Fence) -> tuple[object, ...]:
-    return fence.stage, fence.phase, fence.work_head, fence.pr, fence.runs, fence.attempt
+    return fence.stage, fence.phase, fence.work_head, fence.pr, fence.paid_runs, fence.attempt
 
 
 def proofs(schedule: Schedule, lines: Lines) -> Iterator[str]:

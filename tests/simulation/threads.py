@@ -115,7 +115,7 @@ def unrecorded_payments(schedule: Schedule, lines: Lines) -> Iterator[str]:
             continue  # a fence that was put back names what it named then
         for move in line:
             fence, before = move.fence, move.before
-            pays = before is not None and before.nonce == fence.nonce and fence.runs > before.runs
+            pays = before is not None and before.nonce == fence.nonce and fence.paid_runs > before.paid_runs
             if fence.posted > MOST_POSTS:
                 yield f"{ref} at {move.push.at:.0f}: a comment is asked for the {fence.posted}th time"
             if pays and fence.format > 1 and not fence.ack_id and fence.posted < MOST_POSTS:

@@ -84,7 +84,7 @@ async def test_a_rate_limit_is_waited_out_and_spends_nothing(engine: Engine) -> 
         await engine.until(lambda: bool(loop.ended), loop)
         assert [end.result for end in loop.ended] == [Result.HANDED_OVER]
     seen = await fence(engine, number)
-    assert (seen.attempt, seen.failures, seen.runs, seen.wait) == (1, "", 0, None)
+    assert (seen.attempt, seen.failures, seen.paid_runs, seen.wait) == (1, "", 0, None)
 
 
 @pytest.mark.fault(26)

@@ -148,7 +148,7 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
         stage=intent.stage,
         phase=intent.phase,
         at=view.at.replace(microsecond=0),
-        runs=old.runs if intent.attempt is None else 0,
+        paid_runs=old.paid_runs if intent.attempt is None else 0,
         failures=old.failures if intent.attempt is None else "",
         backend=old.backend if intent.attempt is None else "",
         body_sha256=intent.body_sha256 or old.body_sha256,

@@ -26,7 +26,7 @@ async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes:
     held.check()
     old = held.fence
     if not PROGRESS.isdisjoint(changes):
-        changes = {"runs": 0, "wait": None, "failures": ""} | changes
+        changes = {"paid_runs": 0, "wait": None, "failures": ""} | changes
     new = replace(old, **changes, at=held.server_now(), oid="")
     carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head
     written = await swap(held.port, new, old.oid, carries=carries, updates=updates)
@@ -48,7 +48,7 @@ async def conclude(
     held.check()
     now = held.server_now()
     word = approved_by or held.fence.approved_by
-    ended = replace(held.fence, stage=Stage.DONE, approved_by=word, runs=0, at=now, oid="")
+    ended = replace(held.fence, stage=Stage.DONE, approved_by=word, paid_runs=0, at=now, oid="")
     buried = None if other is None else replace(other, stage=Stage.DONE, phase="", wait=None, at=now)
     written = await swap(held.port, ended, held.fence.oid, updates=updates, other=buried)
     held.fence = written or held.fence

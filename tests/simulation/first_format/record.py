@@ -26,7 +26,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since something was last achieved.
+    """One epoch's state. `oid` is its commit; `paid_runs` were begun, `failures` met since something was last achieved.
 
     `branch` is the work branch, where it has not the usual name; `backend` the coder that a person has asked for;
     `more` are trailers of one agent's own, or of a newer version; who does not know them only carries them on.
@@ -44,7 +44,7 @@ class Fence:
     pr: int = 0
     attempt: int = 0
     round: int = 0
-    runs: int = 0
+    paid_runs: int = 0
     body_sha256: str = ""
     approved_by: str = ""
     wait: Wait | None = None
@@ -71,7 +71,7 @@ def write_fence(fence: Fence) -> str:
         "Pr": str(fence.pr or ""),
         "Attempt": str(fence.attempt),
         "Round": str(fence.round),
-        "Runs": str(fence.runs or ""),
+        "Runs": str(fence.paid_runs or ""),
         "Body-Sha256": fence.body_sha256,
         "Approved-By": fence.approved_by,
         "Wait": wait,
@@ -87,11 +87,11 @@ def write_fence(fence: Fence) -> str:
 
 
 _TEXTS = ("phase", "base", "work_head", "body_sha256", "approved_by", "failures", "next_role", "branch", "backend")
-_COUNTS = ("pr", "attempt", "round", "runs")
+_COUNTS = ("pr", "attempt", "round", "paid_runs")
 """Fields of a fence that may be missing."""
 
 _NEEDED = ("engine_fence", "ack_id", "nonce", "agent", "stage", "wait", "at")
-_NAMES = {one: one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_COUNTS)}
+_NAMES = {one: one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_COUNTS)} | {"paid_runs": "Runs"}
 """The trailer of each field; that of `work_head` is `Work-Head`."""
 
 _KNOWN = frozenset(_NAMES.values())

@@ -149,7 +149,7 @@ CLAIMING = (
     unit("an older text is taken for the last", ("announce", "if not self._may_lack_an_edit(first):", "if True:")),
     unit("the second reading always counts", ("announce", "for one in (first, await", "for one in (None, await")),
     unit("one try to show an epoch", ("announce", "TRIES = 3\n", "TRIES = 1\n")),
-    unit("what was paid for is forgotten", ("claim", "runs=old.runs if intent.attempt is None else 0", "runs=0")),
+    unit("what was paid for is forgotten", ("claim", "old.paid_runs if intent.attempt is None else 0", "0")),
     unit(
         "an approval of another text stays",
         ("claim", '    same_text = intent.body_sha256 in {"", old.body_sha256}\n', "    same_text = True\n"),

@@ -30,11 +30,11 @@ def test_what_was_paid_for_counts_until_another_attempt(
     alice: FakeAgent, attempt: int | None, known: tuple[int, str, str]
 ) -> None:
     held = alice.win()
-    run(alice.port, advance(held, FenceChange(runs=2, failures="red", backend="claude")))
+    run(alice.port, advance(held, FenceChange(paid_runs=2, failures="red", backend="claude")))
     assert run(alice.port, release(held))
     lease = alice.claim(attempt=attempt)
     assert lease is not None
-    assert (lease.fence.runs, lease.fence.failures, lease.fence.backend) == known
+    assert (lease.fence.paid_runs, lease.fence.failures, lease.fence.backend) == known
 
 
 def test_a_fresh_issue_is_won_by_its_fence_and_then_shown(alice: FakeAgent) -> None:

@@ -43,12 +43,12 @@ def test_an_advance_records_its_changes_on_top_of_the_last(server: Server, alice
     [FenceChange(stage=Stage.TESTING), FenceChange(phase="ci"), FenceChange(work_head=RED), FenceChange(attempt=2)],
 )
 def test_what_was_achieved_is_counted_anew(alice: FakeAgent, held: Held, change: FenceChange) -> None:
-    paid = FenceChange(runs=3, failures="red", wait=Wait("ci", EPOCH))
+    paid = FenceChange(paid_runs=3, failures="red", wait=Wait("ci", EPOCH))
     run(alice.port, advance(held, paid))
     same = run(alice.port, advance(held, FenceChange(pr=9)))
-    assert (same.runs, same.failures, same.wait) == (3, "red", Wait("ci", EPOCH)), "that is no progress"
+    assert (same.paid_runs, same.failures, same.wait) == (3, "red", Wait("ci", EPOCH)), "that is no progress"
     written = run(alice.port, advance(held, change))
-    assert (written.runs, written.failures, written.wait) == (0, "", None)
+    assert (written.paid_runs, written.failures, written.wait) == (0, "", None)
 
 
 def test_two_equal_advances_are_two_commits(alice: FakeAgent, held: Held) -> None:

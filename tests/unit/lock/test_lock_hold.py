@@ -191,7 +191,7 @@ def test_a_pause_with_an_answer_in_hand_makes_no_stamp_old(server: Server, aslee
     server.seconds += 300
     port.asleep = asleep
     run(port, beat(held))
-    written = run(port, advance(held, FenceChange(runs=1)))
+    written = run(port, advance(held, FenceChange(paid_runs=1)))
     assert (server.at - written.stamped).total_seconds() <= LATE_SECONDS
 
 

@@ -20,7 +20,7 @@ def test_runs_are_counted_in_the_fence_and_bounded() -> None:
     held = alice.win()
     for count in range(1, RUNS_PER_STEP + 1):
         run(alice.port, begin_run(held))
-        assert held.fence.runs == count
+        assert held.fence.paid_runs == count
     with pytest.raises(RunsUsedUp):
         run(alice.port, begin_run(held))
 
@@ -34,7 +34,7 @@ def test_what_is_achieved_begins_the_count_anew(progress: FenceChange) -> None:
     held = alice.win()
     run(alice.port, begin_run(held))
     run(alice.port, advance(held, progress))
-    assert held.fence.runs == 0
+    assert held.fence.paid_runs == 0
 
 
 def test_a_restart_and_another_agent_go_on_counting() -> None:
@@ -45,9 +45,9 @@ def test_a_restart_and_another_agent_go_on_counting() -> None:
     lease = bob.take_over()
     assert lease is not None
     held = begin(bob.port, lease, bob.claimant)
-    assert held.fence.runs == 1
+    assert held.fence.paid_runs == 1
     run(bob.port, begin_run(held))
-    assert held.fence.runs == 2
+    assert held.fence.paid_runs == 2
 
 
 def test_a_run_that_cannot_be_counted_is_not_begun() -> None:
@@ -57,4 +57,4 @@ def test_a_run_that_cannot_be_counted_is_not_begun() -> None:
     alice.port.plan(AdvanceFence, Fault.FAILED)
     with pytest.raises(Transient):
         run(alice.port, begin_run(held))
-    assert held.fence.runs == 0
+    assert held.fence.paid_runs == 0

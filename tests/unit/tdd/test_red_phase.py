@@ -126,7 +126,7 @@ def test_more_criteria_than_a_step_has_runs_are_set_aside_and_the_last_one_is_ta
     assert scene.asked == ids(1, 12)
     (note,) = scene.recorded
     assert (note.current_test, note.cycle, list(note.set_aside)) == ("AC12", 12, ids(1, 11))
-    assert (held.fence.phase, held.fence.runs, skipped_criteria.recorded(held.fence)) == ("green", 0, {})
+    assert (held.fence.phase, held.fence.paid_runs, skipped_criteria.recorded(held.fence)) == ("green", 0, {})
 
 
 @pytest.mark.parametrize("order", [{}, {"attempt": 0}], ids=["crash", "a person's order"])

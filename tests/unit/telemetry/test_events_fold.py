@@ -34,7 +34,7 @@ READY = Fence(ItemKey(Role.WORKER, 7), 50, NONCE, "worker-a", Stage.IMPLEMENTING
         pytest.param(READY, {"nonce": "1" * 32}, {"lock", "claim"}, id="the next epoch goes on"),
         pytest.param(READY, {"phase": "green"}, {"phase"}, id="a phase is done"),
         pytest.param(READY, {"released": NONCE}, {"lock"}, id="let go of"),
-        pytest.param(READY, {"runs": 1}, set(), id="a run is begun"),
+        pytest.param(READY, {"paid_runs": 1}, set(), id="a run is begun"),
         pytest.param(READY, {"attempt": 1}, {"iteration"}, id="another try"),
         pytest.param(READY, {"round": 1, "phase": "feedback"}, {"phase", "iteration"}, id="another round"),
         pytest.param(READY, {"failures": "transient=1"}, {"retry"}, id="a run failed"),

@@ -56,7 +56,7 @@ async def test_a_call_is_told_with_what_it_cost(held: Held) -> None:
     with working_on(held):
         await coder.run(REQUEST)
     (told,) = kept.events
-    assert (told.kind, told.issue, told.run) == (EventKind.LLM_CALL, held.fence.key.number, held.fence.run)
+    assert (told.kind, told.issue, told.run) == (EventKind.LLM_CALL, held.fence.key.number, held.fence.epoch_name)
     wanted: dict[str, object] = {
         "role": "developer",
         "backend": "claude",
@@ -93,7 +93,7 @@ def test_secrets_and_what_no_database_takes_stay_out() -> None:
 
 def test_log_lines_of_a_run_name_it_and_later_ones_do_not(held: Held) -> None:
     with working_on(held):
-        assert get_contextvars()["run"] == held.fence.run
+        assert get_contextvars()["run"] == held.fence.epoch_name
     assert "run" not in get_contextvars()
 
 

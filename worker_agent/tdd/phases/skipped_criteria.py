@@ -28,7 +28,7 @@ def recorded(fence: Fence) -> dict[str, ErrorType]:
 async def record(held: Held, criterion: str, error: ErrorType) -> None:
     """Record one more. That is a result: paid runs and failures are counted anew. Raises `Lost` and `Transient`."""
     found = {**recorded(held.fence), criterion: error}
-    await advance(held, FenceChange(more=_trailers_with(held.fence, found), runs=0, wait=None, failures=""))
+    await advance(held, FenceChange(more=_trailers_with(held.fence, found), paid_runs=0, wait=None, failures=""))
 
 
 async def forget(held: Held) -> None:
