@@ -207,7 +207,7 @@ class StatusBoard:
         else:
             ended = _data(words).get("stage") in TERMINAL and shown.ack.state is AckState.ACTIVE
             state = AckState.DONE if ended else shown.ack.state
-            body = write_ack(replace(shown.ack, state=state, heartbeat=shown.revision + 1), self._keys, words)
+            body = write_ack(replace(shown.ack, state=state, revision=shown.revision + 1), self._keys, words)
         if await self._comments.edit(found.id, body, permit) is None:
             await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), permit)
 

@@ -180,11 +180,11 @@ class Announcement:
                 self._claimant.nonces.forget(fence.nonce)
         if ack.id:
             with suppress(EngineError):
-                ended = replace(ack, state=AckState.RELEASED, heartbeat=ack.heartbeat + 1)
+                ended = replace(ack, state=AckState.RELEASED, revision=ack.revision + 1)
                 await edit(self._port, ended.id, ended, self._claimant.keys, self._lease.words)
 
     def _keep(self, id: int, words: Words, revision: int) -> None:
-        self._lease = replace(self._lease, ack=replace(self._lease.ack, id=id, heartbeat=revision), words=words)
+        self._lease = replace(self._lease, ack=replace(self._lease.ack, id=id, revision=revision), words=words)
 
     def _check(self) -> None:
         """Raise `Lost` if so long a pause followed the fence's move that another agent may have taken over."""
@@ -215,7 +215,7 @@ async def tidy(port: Port, thread: Iterable[Comment], kept: int, key: ItemKey, c
         if ack is None or ack.key != key or ack.id == kept or ack.opaque or ack.state is not AckState.ACTIVE:
             continue
         try:
-            ended = replace(ack, state=AckState.RELEASED, heartbeat=ack.heartbeat + 1, shared=True)
+            ended = replace(ack, state=AckState.RELEASED, revision=ack.revision + 1, shared=True)
             await edit(port, comment.id, ended, claimant.keys, NO_WORDS)
         except (Transient, Blocked):
             continue

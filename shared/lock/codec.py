@@ -59,7 +59,7 @@ class AckState(StrEnum):
 class Ack:
     """One ACK. `id`, `updated_at` come from the server; `opaque`: it cannot be verified (unknown key, other format).
 
-    `shared`: it stands in the one comment of its kind, in which `heartbeat` counts the edits; older ones have a
+    `shared`: it stands in the one comment of its kind, in which `revision` counts the edits; older ones have a
     comment of their own, name the ACK that they succeed (`prev`), and know no epoch.
     """
 
@@ -70,7 +70,7 @@ class Ack:
     nonce: str
     ttl_seconds: int
     state: AckState = AckState.ACTIVE
-    heartbeat: int = 0
+    revision: int = 0
     id: int = 0
     updated_at: datetime = _UNWRITTEN
     opaque: bool = False

@@ -200,7 +200,7 @@ def write_ack(ack: Ack, keys: Keyring, words: Words = NO_WORDS) -> str:
     """Return the body of the comment with a lock and its agent's words; `ValueError` if nobody could read it back."""
     line = TrailerFields(ack.epoch, ack.nonce, ack.state, ack.ttl_seconds)
     first = first_line(ack.key.kind, ack.agent, ack.millis)
-    made = Layout(ack.key.kind, ack.key.number, ack.heartbeat, words, first, line, _lead(ack, words))
+    made = Layout(ack.key.kind, ack.key.number, ack.revision, words, first, line, _lead(ack, words))
     return _signed(made, keys)
 
 
@@ -320,7 +320,7 @@ def _of_layout(comment: Comment, made: Layout) -> Ack | None:
         prev=0,
         nonce=line.nonce,
         state=AckState(line.state),
-        heartbeat=made.revision,
+        revision=made.revision,
         ttl_seconds=line.ttl_seconds,
         id=comment.id,
         updated_at=comment.updated_at,

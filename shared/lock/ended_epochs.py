@@ -118,7 +118,7 @@ async def _tell(port: Port, fence: Fence, claimant: Claimant) -> int | None:
     for comment, ack in over:
         words = carried(comment, fence.key, claimant.accounts, claimant.keys).words
         epoch = max(ack.epoch, fence.epoch if ack.id == fence.ack_id else 0)
-        ended = replace(ack, state=state, epoch=epoch, heartbeat=ack.heartbeat + 1, shared=True)
+        ended = replace(ack, state=state, epoch=epoch, revision=ack.revision + 1, shared=True)
         with suppress(NotAllowed):
             told += await edit(port, ack.id, ended, claimant.keys, words) is not None
     return told if over == left else None

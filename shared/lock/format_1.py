@@ -69,7 +69,7 @@ def ack_of_trailer(comment: Comment, first: tuple[str, str, int], trailer: Trail
         prev=trailer.prev,
         nonce=trailer.nonce,
         state=AckState(trailer.state),
-        heartbeat=trailer.heartbeat,
+        revision=trailer.heartbeat,
         ttl_seconds=trailer.ttl_seconds,
         id=comment.id,
         updated_at=updated_at,

@@ -230,7 +230,7 @@ async def _look(held: Held, found: Comment) -> None:
     if ack.nonce == held.ack.nonce or held.unread:
         shown = carried(found, held.fence.key, claimant.accounts, claimant.keys)
         held.words = replace(shown.words, doing=held.words.doing)
-        held.ack = replace(held.ack, heartbeat=max(held.ack.heartbeat, ack.heartbeat))
+        held.ack = replace(held.ack, revision=max(held.ack.revision, ack.revision))
 
 
 def _lose_by_order(held: Held, why: str) -> Lost:
@@ -294,7 +294,7 @@ async def _tell_end(held: Held, state: AckState | None) -> None:
     ended = state or _over(held)
     is_told = held.posted_words == held.words and held.ack.state is ended
     if is_told or (held.ack.id and await _rewrite(held, ended)):
-        held.claimant.ended_comments[held.fence.key.ref] = EndedComment(held.ack.nonce, held.ack.heartbeat)
+        held.claimant.ended_comments[held.fence.key.ref] = EndedComment(held.ack.nonce, held.ack.revision)
 
 
 def _over(held: Held) -> AckState:
@@ -311,7 +311,7 @@ def _at_work(held: Held) -> bool:
 async def _rewrite(held: Held, state: AckState | None = None) -> bool:
     """Write the comment; return whether it exists. One that we may not edit stays as it is: stamps are enough."""
     # Each text of this lease stays known: a lost reply leaves two candidates, a stale read shows an old one.
-    held.ack = replace(held.ack, heartbeat=held.ack.heartbeat + 1)  # also when this fails: every edit has to be one
+    held.ack = replace(held.ack, revision=held.ack.revision + 1)  # also when this fails: every edit has to be one
     ack = replace(held.ack, state=state or (AckState.ACTIVE if _at_work(held) else _over(held)))
     keys = held.claimant.keys
     held.written |= {_digest(write_ack(ack, keys, held.words)), _digest(write_ack(ack, keys))}

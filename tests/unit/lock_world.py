@@ -39,7 +39,7 @@ def older_ack(ack: Ack, keys: Keyring = KEYS) -> str:
     """Return the comment of an ACK as engines of fence format 1 write it."""
     text = (
         f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}\n"
-        f"<!-- ack/2 prev={ack.prev} nonce={ack.nonce} state={ack.state} hb={ack.heartbeat} ttl={ack.ttl_seconds} "
+        f"<!-- ack/2 prev={ack.prev} nonce={ack.nonce} state={ack.state} hb={ack.revision} ttl={ack.ttl_seconds} "
         f"mac= -->\n{ack.agent} is working on this. Editing or deleting this comment stops it."
     )
     return keys.sign(f"ack:{ack.key.kind}", ack.key.number, text)

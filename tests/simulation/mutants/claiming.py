@@ -51,7 +51,7 @@ CLAIMING = (
             "claim",
             "        claimant.nonces.forget(draft.nonce)\n        return None\n",
             "        claimant.nonces.forget(draft.nonce)\n        if draft.ack_id:\n"
-            "            ack = replace(_ack(draft, claimant), heartbeat=99)\n"
+            "            ack = replace(_ack(draft, claimant), revision=99)\n"
             "            await edit(port, draft.ack_id, ack, claimant.keys, NO_WORDS)\n        return None\n",
         ),
         (

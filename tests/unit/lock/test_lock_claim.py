@@ -134,7 +134,7 @@ def test_a_late_release_of_an_older_epoch_frees_nobody(server: Server, alice: Fa
     old = server.comments()[held.ack.id].body
     assert run(alice.port, release(held))
     bob.win()
-    server.edit(held.ack.id, write_ack(replace(held.ack, state=AckState.RELEASED, heartbeat=9), KEYS))
+    server.edit(held.ack.id, write_ack(replace(held.ack, state=AckState.RELEASED, revision=9), KEYS))
     carol = FakeAgent(server, "worker-c")
     assert carol.claim() is None
     server.edit(held.ack.id, old)
@@ -211,7 +211,7 @@ def test_a_comment_of_another_account_that_may_not_be_edited_is_left(server: Ser
 def test_what_the_comment_told_programs_is_carried_on(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
     held = alice.win()
     record = Words("Tests are written.", '```json\n{"commands": [{"id": 7}]}\n```')
-    server.edit(held.ack.id, write_ack(replace(held.ack, heartbeat=5), KEYS, record))
+    server.edit(held.ack.id, write_ack(replace(held.ack, revision=5), KEYS, record))
     held.words = record
     assert run(alice.port, release(held))
     lease = bob.claim()

@@ -41,7 +41,7 @@ acks = st.builds(
     nonce=hexes,
     ttl_seconds=st.integers(0, 10**8 - 1),
     state=st.sampled_from(AckState),
-    heartbeat=st.integers(0, 10**9 - 1),
+    revision=st.integers(0, 10**9 - 1),
     epoch=st.integers(0, 10**9 - 1),
 )
 

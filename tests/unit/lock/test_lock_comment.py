@@ -16,7 +16,7 @@ from shared.models import Comment
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
 
-ACK = Ack(KEY, "worker-1", 1706123456789, 0, "a" * 32, 1800, epoch=4, heartbeat=17)
+ACK = Ack(KEY, "worker-1", 1706123456789, 0, "a" * 32, 1800, epoch=4, revision=17)
 
 FORGED = f"ACK:worker:mallory:1706123456789\n<!-- ack/3 epoch=9 nonce={'f' * 32} state=done ttl=1 -->"
 

@@ -71,7 +71,7 @@ def test_a_heartbeat_renews_ack_and_deadline(server: Server, alice: FakeAgent, h
     assert held.deadline == sent + TERMS.self_fence
     shown = read_ack(server.comments()[held.ack.id])
     assert shown is not None
-    assert (shown.heartbeat, shown.updated_at) == (1, server.at.replace(microsecond=0) - timedelta(seconds=1))
+    assert (shown.revision, shown.updated_at) == (1, server.at.replace(microsecond=0) - timedelta(seconds=1))
     assert shown.nonce == held.ack.nonce
 
 
@@ -145,7 +145,7 @@ def test_a_long_lease_is_stamped_in_the_fence(server: Server, alice: FakeAgent, 
 
 def test_what_an_older_epoch_writes_late_is_written_over(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
     first = alice.win()
-    late = write_ack(replace(first.ack, heartbeat=7), KEYS)
+    late = write_ack(replace(first.ack, revision=7), KEYS)
     assert run(alice.port, release(first))
     held = bob.win()
     server.seconds += 60
@@ -207,10 +207,10 @@ def test_what_somebody_else_told_in_our_epoch_stays(server: Server, alice: FakeA
     """An operator's command is recorded in the comment of a live holder: its heartbeat carries that on."""
     server.seconds += 60
     words = Words("It works.", "recorded: 7")
-    server.edit(held.ack.id, write_ack(replace(held.ack, heartbeat=5), KEYS, words))
+    server.edit(held.ack.id, write_ack(replace(held.ack, revision=5), KEYS, words))
     run(alice.port, beat(held))
     assert "recorded: 7" in server.comments()[held.ack.id].body
-    assert held.ack.heartbeat == 6
+    assert held.ack.revision == 6
 
 
 def test_what_is_told_is_a_heartbeat_too(server: Server, alice: FakeAgent, held: Held) -> None:

@@ -81,7 +81,7 @@ async def test_the_block_holds_and_then_releases(
         assert state(server, lease) is AckState.ACTIVE
         await port.wake()
         await port.paused.wait()
-        assert held.ack.heartbeat == 1
+        assert held.ack.revision == 1
     assert state(server, lease) is AckState.RELEASED
     with pytest.raises(Lost):
         held.check()

@@ -108,7 +108,7 @@ def test_what_only_looks_newer_is_no_ack(text: str) -> None:
 
 @pytest.mark.parametrize("keys", [KEYS, OTHER])
 def test_more_fields_in_an_ack_of_our_version_change_nothing_in_it(keys: Keyring) -> None:
-    plain = Ack(KEY, "worker-future", 1706123456789, 0, "a" * 32, 1800, heartbeat=1, shared=False)
+    plain = Ack(KEY, "worker-future", 1706123456789, 0, "a" * 32, 1800, revision=1, shared=False)
     more = body(f"<!-- ack/2 prev=0 nonce={'a' * 32} state=active hb=1 ttl=1800 scope=files mac= -->", keys)
     assert ack_of(more) == replace(plain, id=7, updated_at=EPOCH, opaque=keys is OTHER)
     assert ack_of(more.replace("files", "paths")) is None or keys is OTHER
