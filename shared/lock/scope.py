@@ -9,7 +9,7 @@ import anyio
 
 from shared.errors import Lost
 from shared.lock.claimant import Claimant
-from shared.lock.hold import RELEASED, Held, begin, keep, release
+from shared.lock.hold import RELEASED, Held, beat_until_lost, begin, release
 from shared.lock.lease import Lease
 from shared.lock.port import Port
 
@@ -35,7 +35,7 @@ async def hold(
             async def heartbeat() -> None:
                 nonlocal failure
                 try:
-                    await keep(held)
+                    await beat_until_lost(held)
                 except Lost:
                     pass  # `held.lost` says why
                 except Exception as error:  # a bug of ours ends the work too, and comes out as itself

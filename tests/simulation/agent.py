@@ -222,7 +222,7 @@ class Agent:
         )
         self.fate.journal.holds.append(self.hold_record)
         self._tasks = []
-        self._tasks.append(self.process.spawn(self.lock.keep(held), self._over))
+        self._tasks.append(self.process.spawn(self.lock.beat_until_lost(held), self._over))
         self._tasks.append(self.process.spawn(self._work(held), self._over))
 
     async def _work(self, held: Any) -> None:

@@ -18,7 +18,7 @@ class Protocol:
     claim: Callable[..., Any]
     begin: Callable[..., Any]
     check: Callable[..., Any]
-    keep: Callable[..., Any]
+    beat_until_lost: Callable[..., Any]
     release: Callable[..., Any]
     advance: Callable[..., Any]
     FenceChange: Callable[..., Any]
@@ -84,7 +84,7 @@ def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Pro
         claim=m["claim"].claim,
         begin=m["hold"].begin,
         check=m["hold"].check,
-        keep=m["hold"].keep,
+        beat_until_lost=m["hold"].beat_until_lost,
         release=m["hold"].release,
         end_resting_fence=m["fence"].end_resting_fence,
         end_unheld_fence=burial.end_unheld_fence,

@@ -22,7 +22,7 @@ from .schedule import ORDINARY
 ROOM = Path(lock.__file__).parent
 IMPURE = {"asyncio", "anyio", "time", "random"}
 MODULES = sorted({path.stem for path in ROOM.glob("*.py")} - {"__init__", "scope"})
-"""Simulated modules: `scope` only ties `hold.keep` to a task group of anyio."""
+"""Simulated modules: `scope` only ties `hold.beat_until_lost` to a task group of anyio."""
 PRINT_DIGEST = """
 from tests.simulation.schedule import Schedule
 from tests.simulation.worlds import WORLDS
@@ -39,7 +39,7 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.claim is claim.claim
     assert PRODUCTION.begin is hold.begin
     assert PRODUCTION.check is hold.check
-    assert PRODUCTION.keep is hold.keep
+    assert PRODUCTION.beat_until_lost is hold.beat_until_lost
     assert PRODUCTION.release is hold.release
     assert PRODUCTION.advance is fence.advance
     assert PRODUCTION.FenceChange is record.FenceChange

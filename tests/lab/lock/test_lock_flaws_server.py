@@ -16,7 +16,7 @@ from lab.github.http.exchanges import Exchange
 from lab.github.server import Lab
 from shared.errors import Lost, Transient
 from shared.github.label_board import LabelBoard
-from shared.lock.hold import begin, keep
+from shared.lock.hold import beat_until_lost, begin
 from shared.lock.write_permit import OperatorPermit
 from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
@@ -87,7 +87,7 @@ async def an_issue_that_moves_away(tmp_path: Path) -> None:
         before = lab.at("ada/other").comments.of(1)
         held = begin(alice.port, lease, alice.claimant)
         with pytest.raises(Lost):
-            await keep(held)
+            await beat_until_lost(held)
         with pytest.raises(Lost):
             held.check()
         assert lab.at("ada/other").comments.of(1) == before

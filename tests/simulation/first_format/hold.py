@@ -80,7 +80,7 @@ def check(held: Held) -> None:
         raise Lost(held.lost)
 
 
-async def keep(held: Held) -> None:
+async def beat_until_lost(held: Held) -> None:
     """Beat until the lease is lost; always ends by raising `Lost`.
 
     A refused token is tried again until the deadline; any other refusal is for good.

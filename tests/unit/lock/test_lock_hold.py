@@ -15,7 +15,17 @@ from shared.errors import Blocked, Gone, Lost, NotAllowed, Transient, Unauthoriz
 from shared.lock.codec import AckState
 from shared.lock.comment import Words, read_ack, write_ack
 from shared.lock.fence import advance
-from shared.lock.hold import LATE_SECONDS, NEW_SECONDS, RETRY_SHARE, TURN_SECONDS, Held, beat, keep, release, tell
+from shared.lock.hold import (
+    LATE_SECONDS,
+    NEW_SECONDS,
+    RETRY_SHARE,
+    TURN_SECONDS,
+    Held,
+    beat,
+    beat_until_lost,
+    release,
+    tell,
+)
 from shared.lock.port import EditComment, Operation, ReadComment, ReadFence, Reply
 from shared.lock.record import FenceChange
 from shared.workflow import Stage
@@ -77,7 +87,7 @@ def test_a_heartbeat_renews_ack_and_deadline(server: Server, alice: FakeAgent, h
 
 def test_no_moment_of_a_held_lease_is_free_for_others(server: Server, alice: FakeAgent, held: Held) -> None:
     """Heartbeats fail now and then: as long as `check` passes, another agent sees a live holder."""
-    beats = Run(alice.port, keep(held))
+    beats = Run(alice.port, beat_until_lost(held))
     alice.port.plan(EditComment, None, Fault.FAILED, None, *[Fault.FAILED] * 200)
     watcher = FakeAgent(server, "worker-b")
     while not beats.finished:
@@ -92,7 +102,7 @@ def test_no_moment_of_a_held_lease_is_free_for_others(server: Server, alice: Fak
 
 def test_heartbeats_come_at_their_interval(alice: FakeAgent, held: Held) -> None:
     alice.port.slept.clear()
-    beats = Run(alice.port, keep(held))
+    beats = Run(alice.port, beat_until_lost(held))
     for _ in range(8):
         beats.step()
     assert alice.port.slept == [pytest.approx(TERMS.heartbeat, abs=1)] * 2
@@ -105,7 +115,7 @@ def test_a_failed_heartbeat_is_tried_sooner_until_the_deadline(
     alice.port.slept.clear()
     alice.port.plan(ReadComment, *[error] * 40)
     with pytest.raises(Lost, match="no heartbeat"):
-        run(alice.port, keep(held))
+        run(alice.port, beat_until_lost(held))
     assert alice.port.slept[:3] == [TERMS.heartbeat, TERMS.heartbeat / RETRY_SHARE, TERMS.heartbeat / RETRY_SHARE]
     assert sum(alice.port.slept) <= TERMS.self_fence
     assert alice.port.boot() == held.deadline
@@ -114,7 +124,7 @@ def test_a_failed_heartbeat_is_tried_sooner_until_the_deadline(
 def test_a_heartbeat_that_is_refused_for_good_loses_the_lease(alice: FakeAgent, held: Held) -> None:
     alice.port.plan(EditComment, Gone("it is gone"))
     with pytest.raises(Lost, match="it is gone"):
-        run(alice.port, keep(held))
+        run(alice.port, beat_until_lost(held))
     with pytest.raises(Lost):
         held.check()
 
@@ -214,7 +224,7 @@ def test_what_somebody_else_told_in_our_epoch_stays(server: Server, alice: FakeA
 
 
 def test_what_is_told_is_a_heartbeat_too(server: Server, alice: FakeAgent, held: Held) -> None:
-    beats = Run(alice.port, keep(held))
+    beats = Run(alice.port, beat_until_lost(held))
     server.seconds += 200
     sent = alice.port.boot()
     run(alice.port, beat(held, Words("The tests are written.")))

@@ -9,7 +9,7 @@ from lock_world import TERMS
 
 from shared.errors import Lost
 from shared.lock.comment import Words
-from shared.lock.hold import NEW_SECONDS, Held, beat, keep, release, tell
+from shared.lock.hold import NEW_SECONDS, Held, beat, beat_until_lost, release, tell
 from shared.lock.port import AdvanceFence, EditComment, ReadComment
 
 
@@ -73,7 +73,7 @@ def test_a_deletion_that_comes_too_soon_to_be_believed_is_noticed_by_the_next_he
     server: Server, alice: FakeAgent, held: Held
 ) -> None:
     """The write in between is no heartbeat: to it, a missing comment may be one that is too new to be shown."""
-    beats = Run(alice.port, keep(held))
+    beats = Run(alice.port, beat_until_lost(held))
     server.delete(held.ack.id)
     server.seconds += NEW_SECONDS / 2
     run(alice.port, tell(held, Words("The tests are written.")))

@@ -24,7 +24,7 @@ from reviewer_agent.merge.merge_turns import REF
 from shared.errors import Lost, Outdated
 from shared.git.append_only_log import newer_version
 from shared.lock.fence import advance, end_resting_fence
-from shared.lock.hold import Held, keep, release
+from shared.lock.hold import Held, beat_until_lost, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment
 from shared.lock.record import FenceChange, write_fence
 from shared.loop.item_task import ItemTask
@@ -45,7 +45,7 @@ def taken_by_a_newer_engine(server: Server, held: Held) -> None:
 
 DEEDS: dict[str, Callable[[Held], Coroutine[Any, Any, Any]]] = {
     "advance": lambda held: advance(held, FenceChange(stage=Stage.TESTING)),
-    "heartbeat": keep,
+    "heartbeat": beat_until_lost,
 }
 
 
