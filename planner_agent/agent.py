@@ -25,11 +25,9 @@ from shared.errors import Blocked
 from shared.git.ports import Mirror
 from shared.github.creation import look
 from shared.llm.port import Coder
-from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.lock.port import Port
 from shared.loop.claims import Claims
 from shared.loop.read_cache import ReadCache
 from shared.models import Issue
@@ -76,11 +74,10 @@ class Planner:
 
     role = Role.PLANNER
 
-    def __init__(
-        self, forge: Forge, port: Port, claimant: Claimant, source: Mirror, coder: Coder, policy: Policy
-    ) -> None:
+    def __init__(self, forge: Forge, claims: Claims, source: Mirror, coder: Coder, policy: Policy) -> None:
         self._forge = forge
-        self._claims = Claims(Role.PLANNER, port, claimant)
+        self._claims = claims
+        claimant = claims.claimant
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._listener = Listener(forge, claimant, policy)
@@ -89,7 +86,7 @@ class Planner:
         self._observer = Observer(forge, self._listener, specifications, policy)
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
         self._effects = Effects(forge, specifications, policy)
-        self._read_cache: ReadCache[Issue] = ReadCache(port.boot)
+        self._read_cache: ReadCache[Issue] = ReadCache(claims.port.boot)
         self._seen_open: dict[int, list[int]] = {}
 
     @property

@@ -22,9 +22,10 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.building.commands import commanded, replies
 from shared.errors import Misconfigured
+from shared.loop.claims import Claims
 from shared.reconcile.complete_inbox import CompleteInbox
 from shared.scheduling.items import Agent
-from shared.workflow import UNLABELLED, Track, stages
+from shared.workflow import UNLABELLED, Role, Track, stages
 
 DECIDED_ROUNDS = 1000
 """Maximum times that a plan may have been sent back before one decided at a terminal takes its place."""
@@ -40,7 +41,8 @@ def build(parts: Parts, preapproved_plan: PreapprovedPlan | None = None) -> Agen
         inbox.add_look("pending tests", opening_of(parts).look)
     answering(parts, inbox)
     forge = forge_of(parts, inbox)
-    planner = Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy)
+    claims = Claims(Role.PLANNER, parts.port, parts.claimant, parts.budget_check)
+    planner = Planner(forge, claims, parts.mirror, parts.coder, policy)
     parts.status.write_by_leases(planner.holding)
     if preapproved_plan is not None:
         return planner

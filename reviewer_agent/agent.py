@@ -33,12 +33,10 @@ from shared.github.creation import look
 from shared.github.errors import NotShown
 from shared.github.fresh import PAUSES_SECONDS
 from shared.lock.claim import Intent
-from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.lock.port import Port
 from shared.lock.record import FenceChange
 from shared.lock.view import LockView
 from shared.loop.claims import Claims
@@ -60,11 +58,10 @@ class Reviewer:
 
     role = Role.REVIEWER
 
-    def __init__(
-        self, forge: Forge, port: Port, claimant: Claimant, pending_reviews: PendingReviews, policy: Policy
-    ) -> None:
+    def __init__(self, forge: Forge, claims: Claims, pending_reviews: PendingReviews, policy: Policy) -> None:
         self._forge = forge
-        self._claims = Claims(Role.REVIEWER, port, claimant)
+        self._claims = claims
+        port, claimant = claims.port, claims.claimant
         self._pending_reviews = pending_reviews
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)

@@ -24,9 +24,10 @@ from reviewer_agent.snapshot import Bounds, Merge
 from runtime.building.assembly import Parts
 from runtime.building.commands import commanded, replies, start_signals
 from shared.git.notes import Notes
+from shared.loop.claims import Claims
 from shared.scheduling.items import Agent
 from shared.text.prompts import Prompts
-from shared.workflow import Stage
+from shared.workflow import Role, Stage
 
 PROMPTS = Path(__file__).with_name("prompts")
 
@@ -66,7 +67,8 @@ def build(parts: Parts) -> Agent:
     library = ReviewInputs(source, runs, policy.diff_bytes)
     examiner = ReviewCalls(parts.coder, Prompts(PROMPTS), policy)
     drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
-    agent = Reviewer(forge, parts.port, parts.claimant, drafts, policy)
+    claims = Claims(Role.REVIEWER, parts.port, parts.claimant, parts.budget_check)
+    agent = Reviewer(forge, claims, drafts, policy)
     parts.status.write_by_leases(agent.holding)
     return commanded(parts, agent, inbox, start_signals(parts, inbox))
 

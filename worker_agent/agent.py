@@ -15,11 +15,9 @@ from anyio import to_thread
 from shared.errors import Blocked, Misconfigured
 from shared.github.errors import NotShown
 from shared.github.fresh import PATIENCE_SECONDS, PAUSES_SECONDS
-from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.lock.port import Port
 from shared.loop.claims import Claims
 from shared.loop.read_cache import ReadCache
 from shared.models import Issue
@@ -84,10 +82,11 @@ class Worker:
 
     role = Role.WORKER
 
-    def __init__(self, forge: Forge, port: Port, claimant: Claimant, session: CodingSession, policy: Policy) -> None:
+    def __init__(self, forge: Forge, claims: Claims, session: CodingSession, policy: Policy) -> None:
         self._noted = NotedStatus(forge.status, session.unshown)
         self._forge = forge = replace(forge, status=self._noted)
-        self._claims = Claims(Role.WORKER, port, claimant)
+        self._claims = claims
+        port, claimant = claims.port, claims.claimant
         self._session = session
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)

@@ -21,10 +21,12 @@ from shared.llm.continuation import ResumeLimits
 from shared.llm.kept_sessions import SessionStore
 from shared.llm.port import CoderCall
 from shared.llm.role_router import ROLE_OF_CALL, RoleOverride
+from shared.loop.claims import Claims
 from shared.reconcile.complete_inbox import CompleteInbox
 from shared.sandbox.confinement import Confinement
 from shared.scheduling.items import Agent
 from shared.text.prompts import Prompts
+from shared.workflow import Role
 from worker_agent.agent import Worker, stages
 from worker_agent.attached_images import ImageFetcher
 from worker_agent.coding_session import CodingSession, SessionOptions
@@ -99,7 +101,8 @@ def build(parts: Parts) -> Agent:
         base_runs,
     )
     session = CodingSession(phase_commits, parts.coder, bench, Prompts(PROMPTS), policy, options)
-    worker = Worker(forge, parts.port, parts.claimant, session, policy)
+    claims = Claims(Role.WORKER, parts.port, parts.claimant, parts.budget_check)
+    worker = Worker(forge, claims, session, policy)
     parts.status.write_by_leases(worker.holding)
     return commanded(parts, worker, inbox, start_signals(parts, inbox))
 

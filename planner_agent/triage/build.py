@@ -32,5 +32,5 @@ def triaging(parts: Parts, planner: Planner, inbox: CompleteInbox) -> Agent:
         parts.issues, parts.new_issues, reader(parts), parts.labels, parts.status, parts.port, parts.names
     )
     rooms = backlog, work, Answers(sources, labels)
-    claims = Claims(Role.PLANNER, parts.port, parts.claimant)
+    claims = Claims(Role.PLANNER, parts.port, parts.claimant, parts.budget_check)
     return Triaging(planner, claims, inbox, parts.issues, rooms, parts.server_time)

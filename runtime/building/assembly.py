@@ -57,6 +57,7 @@ from shared.reconcile.orphans import ReconcileRules
 from shared.reconcile.sweep import Sources, Sweep
 from shared.sandbox.confinement import Confinement
 from shared.scheduling.account_work import AccountWork
+from shared.scheduling.budget_check import BudgetCheck
 from shared.scheduling.items import Agent
 from shared.telemetry.event_recorder import EventRecorder
 from shared.text.comment_signatures import Keyring
@@ -85,6 +86,8 @@ class Parts(Hub):
     port: Port
     claimant: Claimant
     coder: Coder
+    budget_check: BudgetCheck | None
+    """The check before a claim; None if nothing costs money."""
     outgoing: Outgoing
     outbox: Outbox
     confinement: Confinement
@@ -217,7 +220,7 @@ async def _parts(
     identity = git_identity(adapters.account)
     fences = Fences(mirror, identity)
     budget = repository_budget(process, configured, fences, mirror, lambda: me.github.server_time)
-    claimant = claimant_of(process, adapters, budget.budget_check)
+    claimant = claimant_of(process, adapters)
     board = claimant.accounts, claimant.keys, budget.table
     strangers = UntrustedComments(adapters.people, claimant.accounts)
     status = ObservedStatus(adapters.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
@@ -249,6 +252,7 @@ async def _parts(
         ),
         claimant=claimant,
         coder=budget.paid(process, configured, coder),
+        budget_check=budget.budget_check,
         outgoing=process.outgoing,
         outbox=process.outbox,
         confinement=confined,

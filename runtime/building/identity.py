@@ -12,7 +12,7 @@ from config.state import AgentIdentity
 from runtime.building.sign_in import pace_of, siblings_of
 from shared.git.command import Identity
 from shared.lock.breaker import FenceCircuitBreaker
-from shared.lock.claimant import BudgetCheck, Claimant, LockTimes
+from shared.lock.claimant import Claimant, LockTimes
 from shared.lock.record import Fence
 from shared.models import Account
 from shared.text.comment_signatures import Key, Keyring
@@ -58,7 +58,7 @@ def git_identity(account: Account) -> Identity:
     return Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
 
 
-def claimant_of(process: Process, hub: Hub, budget_check: BudgetCheck | None = None) -> Claimant:
+def claimant_of(process: Process, hub: Hub) -> Claimant:
     """Return the claimant that an agent process is in one repository."""
     lock = process.settings.lock
     signing = tuple(Key.of(secret) for secret in process.secrets.signing())
@@ -80,7 +80,6 @@ def claimant_of(process: Process, hub: Hub, budget_check: BudgetCheck | None = N
         keys=keys,
         nonces=NonceBook(process.agent),
         times=terms,
-        budget_check=budget_check,
         other_accounts=siblings,
         delay=delay,
         doing=beginning,

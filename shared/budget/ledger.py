@@ -17,7 +17,7 @@ from shared.budget.ledger_lines import NO_DETAILS, Entry, Reservation, RunDetail
 from shared.errors import Transient
 from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
-from shared.lock.claimant import Shortage
+from shared.scheduling.budget_check import Shortage
 
 log = structlog.get_logger()
 
@@ -170,6 +170,6 @@ class LedgerBudgetCheck:
         self._usd = usd
 
     async def shortage(self, number: int) -> Shortage | None:
-        """Return the refusal of a run, or None; satisfies `shared.lock.claimant.BudgetCheck`. Raises `Transient`."""
+        """Return the refusal of a run, or None, as a `BudgetCheck` does. Raises `Transient`."""
         refused = await self._ledger.refusal(f"#{number}", self._usd)
         return None if refused is None else Shortage(refused.sentence, refused.until)

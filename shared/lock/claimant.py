@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Protocol
 
 from shared.lock.breaker import FenceCircuitBreaker
@@ -55,22 +54,6 @@ class Nonces(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Shortage:
-    """Reason why paid work cannot begin, and the time from which it can; `until` None: when a person makes room."""
-
-    sentence: str
-    until: datetime | None
-
-
-class BudgetCheck(Protocol):
-    """Check that a run could be paid for."""
-
-    async def shortage(self, number: int) -> Shortage | None:
-        """Return why no run for this item could be paid for now; None if one could."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
 class EndedComment:
     """The end of an epoch as this process has told it in its comment: the epoch's nonce, and the text's revision."""
 
@@ -88,8 +71,6 @@ class Claimant:
     keys: Keyring
     nonces: Nonces
     times: LockTimes = LockTimes()
-    budget_check: BudgetCheck | None = None
-    """Check before paid work; None: nothing that it begins costs money."""
     other_accounts: frozenset[int] = frozenset()
     """Those of `accounts` that other agents use."""
     delay: Callable[[], float] = lambda: 0.0

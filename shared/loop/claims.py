@@ -19,6 +19,7 @@ from shared.lock.scope import hold
 from shared.lock.view import LockView, observe
 from shared.models import Issue
 from shared.retry.failures import Category
+from shared.scheduling.budget_check import BudgetCheck
 from shared.scheduling.items import Skip
 from shared.scheduling.slots import NO_SLOT, reserved
 from shared.workflow import Role, Stage
@@ -53,12 +54,16 @@ _WHAT = {Role.PLANNER: "story", Role.WORKER: "issue", Role.REVIEWER: "pull reque
 
 
 class Claims:
-    """The claims of one agent in one repository; every decision is in the log."""
+    """The claims of one agent in one repository; every decision is in the log.
 
-    def __init__(self, role: Role, port: Port, claimant: Claimant) -> None:
+    Without a `budget_check` nothing that it begins costs money.
+    """
+
+    def __init__(self, role: Role, port: Port, claimant: Claimant, budget_check: BudgetCheck | None = None) -> None:
         self._role = role
-        self._port = port
-        self._claimant = claimant
+        self.port = port
+        self.claimant = claimant
+        self._budget_check = budget_check
         self._holding: dict[ItemKey, Held] = {}
 
     @property
@@ -76,12 +81,12 @@ class Claims:
 
         Skips if the claim would wait long for its turn to write: the loop has held items to look after.
         """
-        if (seconds := self._claimant.delay()) > PATIENT_SECONDS:
+        if (seconds := self.claimant.delay()) > PATIENT_SECONDS:
             return Skip("this process's share of GitHub's limits on writes is used up", min(seconds, PACED_SECONDS))
-        breaker = self._claimant.breaker
-        if breaker.is_open and (left := breaker.remaining_seconds(self._port.boot())):
+        breaker = self.claimant.breaker
+        if breaker.is_open and (left := breaker.remaining_seconds(self.port.boot())):
             return Skip(f"the git server refuses fences: {breaker.why}", left, failed=True)
-        view = await observe(self._port, ItemKey(self._role, number), self._claimant)
+        view = await observe(self.port, ItemKey(self._role, number), self.claimant)
         _log_view(view)
         other = view.other_holder
         return Skip(f"{other} holds it", view.again) if other else view
@@ -89,7 +94,7 @@ class Claims:
     async def claim(self, view: LockView, intent: Intent | Skip | str) -> Lease | Skip:
         """Claim the item that `view` shows; a sentence instead of an intent is the reason to skip it."""
         if isinstance(intent, str):
-            return Skip(intent, self._claimant.times.timeout)
+            return Skip(intent, self.claimant.times.timeout)
         if isinstance(intent, Skip):
             return intent
         wait = _current_wait(view, intent)
@@ -104,7 +109,7 @@ class Claims:
             return NO_SLOT
         if await self._is_overtaken(view):
             return Skip(OVERTAKEN)
-        lease = await claim(self._port, view, self._claimant, intent)
+        lease = await claim(self.port, view, self.claimant, intent)
         _log_claim(view, lease)
         return lease or Skip(LOST)
 
@@ -113,9 +118,9 @@ class Claims:
 
         Raises what reading a fence raises.
         """
-        if self._port.boot() - view.asked_at < OLD_LOOK_SECONDS:
+        if self.port.boot() - view.asked_at < OLD_LOOK_SECONDS:
             return False
-        fence = (await self._port.request(ReadFence(view.key))).value
+        fence = (await self.port.request(ReadFence(view.key))).value
         moved = (fence.oid if fence else "") != (view.fence.oid if view.fence else "")
         if moved:
             log.debug("claim_overtaken", lock=view.key.ref)
@@ -127,9 +132,9 @@ class Claims:
         Such a wait only informs: it is over as soon as there is money. If only a person can provide money, the
         claim goes on: the reservation refuses the run at no cost, and the person is told.
         """
-        budget_check = self._claimant.budget_check
         pays = wait is not None or intent.stage in PAYING
-        short = await budget_check.shortage(view.key.number) if budget_check is not None and pays else None
+        check = self._budget_check
+        short = await check.shortage(view.key.number) if check is not None and pays else None
         if short is None or (short.until is None and not _just_refused(view, wait)):
             return None
         seconds = (short.until - view.at).total_seconds() if short.until else SHORT_SECONDS
@@ -140,7 +145,7 @@ class Claims:
         """Hold the lease for the length of the block; meanwhile `revoked` watches over the item."""
         key = lease.fence.key
         try:
-            async with hold(self._port, lease, self._claimant) as held:
+            async with hold(self.port, lease, self.claimant) as held:
                 self._holding[key] = held
                 yield held
         finally:

@@ -30,6 +30,7 @@ from shared.github.status import StatusBoard
 from shared.lock.claimant import Claimant
 from shared.lock.port import EditComment, Operation, Reply
 from shared.lock.write_permit import WritePermit
+from shared.loop.claims import Claims
 from shared.loop.polling_loop import Loop
 from shared.models import Comment, Issue, LabelEvent, Permission
 from shared.scheduling.items import Ended
@@ -259,7 +260,8 @@ class Bench:
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
         forge = Forge(github, github, comments, github, github, status, Texts(), self.closing, FakeReplies())
         rules = Policy(REPOSITORY, BOT, BaseBranch(self.branch), **policy)
-        agent = Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
+        claims = Claims(Role.PLANNER, LockPort(self.world), claimant)
+        agent = Planner(forge, claims, FakeSource(self.world), self.coder, rules)
         status.write_by_leases(agent.holding)
         return agent
 

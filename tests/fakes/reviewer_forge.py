@@ -30,10 +30,12 @@ from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import Port
+from shared.loop.claims import Claims
 from shared.loop.polling_loop import Loop
 from shared.models import QueuePlace, Review
 from shared.scheduling.items import Ended, Skip
 from shared.text.prompts import Prompts
+from shared.workflow import Role
 from shared.workflow.labels import Labels
 
 PROMPTS = Path(__file__).parents[2] / "reviewer_agent" / "prompts"
@@ -189,7 +191,8 @@ def reviewer(
         examiner,
         second_pass=second_pass,
     )
-    return Reviewer(forge or forge_of(world), port or ServerPort(world.server), claimant, drafts, rules)
+    claims = Claims(Role.REVIEWER, port or ServerPort(world.server), claimant)
+    return Reviewer(forge or forge_of(world), claims, drafts, rules)
 
 
 async def tick(world: World, /, agent: Reviewer | None = None, **policy: Any) -> list[Ended]:

@@ -36,8 +36,7 @@ async def worker(engine: Engine, state: str, budgets: Budgets) -> AsyncIterator[
             own = RepositoryBudget(Ledger(parts.fences, parts.mirror, parts.server_time, budgets, "worker"), 5.0)
             coder = own.paid(process, parts.configured, Priced(3.0, parts.coder))
             board = StatusBoard(parts.comments, Role.WORKER, parts.claimant.accounts, parts.keys, own.table)
-            claimant = replace(parts.claimant, budget_check=own.budget_check)
-            parts = replace(parts, coder=coder, claimant=claimant, status=board)
+            parts = replace(parts, coder=coder, budget_check=own.budget_check, status=board)
             loop = Loop(BUILD[Role.WORKER](parts), process.clock, interval_seconds=0.05)
             async with loop.open():
                 yield loop

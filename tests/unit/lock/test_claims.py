@@ -10,13 +10,14 @@ import pytest
 from fakes.lock_port import FakeNonces
 
 from shared.lock.claim import Intent
-from shared.lock.claimant import Claimant, Shortage
+from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence, Wait
 from shared.lock.standing import LockStanding
 from shared.lock.view import LockView
 from shared.loop.claims import OLD_LOOK_SECONDS, PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
+from shared.scheduling.budget_check import Shortage
 from shared.scheduling.items import Skip
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
@@ -54,10 +55,10 @@ async def claimed(fence: Fence | None, intent: Intent, says: Shortage | None) ->
     """Return the reason why an item is skipped; None if it is claimed."""
     port: Any = Port()
     nonces: Any = None
-    claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces, budget_check=Purse(says))
+    claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces)
     view = LockView(KEY, fence, LockStanding.FREE, "", AT, 0.0)
     try:
-        left = await Claims(Role.WORKER, port, claimant).claim(view, intent)
+        left = await Claims(Role.WORKER, port, claimant, Purse(says)).claim(view, intent)
     except Begun:
         return None
     assert isinstance(left, Skip)
