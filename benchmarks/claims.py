@@ -18,7 +18,7 @@ from benchmarks.table import Row
 from runtime.building.assembly import Parts
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, Port, Reply
-from shared.scheduling.items import Agent, Skip
+from shared.scheduling.agent_contract import Agent, Skip
 from shared.workflow import Role
 
 T = TypeVar("T")

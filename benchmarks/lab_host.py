@@ -27,7 +27,7 @@ from shared import process
 from shared.clock import Clock
 from shared.github.label_board import LOOKS
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Agent
+from shared.scheduling.agent_contract import Agent
 from shared.workflow import Role
 from shared.workflow.labels import Labels
 

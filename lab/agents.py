@@ -12,7 +12,7 @@ from reviewer_agent.build import build as build_reviewer
 from runtime.building.assembly import Parts, Process, observed, opened
 from shared.clock import Clock
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Agent
+from shared.scheduling.agent_contract import Agent
 from shared.scheduling.slots import Slots
 from shared.workflow import Role
 from worker_agent.build import build as build_worker

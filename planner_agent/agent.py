@@ -35,7 +35,7 @@ from shared.reconcile.lost import LostLabels
 from shared.retry.answer_retry import AnswerUnusable
 from shared.retry.run_errors import RunEnded
 from shared.retry.run_limit import begin_run
-from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
 from shared.scheduling.order import excluded, urgency
 from shared.workflow import UNLABELLED, Event, Role, Stage
 from shared.workflow.labels import Flag

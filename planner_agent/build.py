@@ -24,7 +24,7 @@ from runtime.building.commands import commanded, replies
 from shared.errors import Misconfigured
 from shared.loop.claims import Claims
 from shared.reconcile.complete_inbox import CompleteInbox
-from shared.scheduling.items import Agent
+from shared.scheduling.agent_contract import Agent
 from shared.workflow import UNLABELLED, Role, Track, stages
 
 DECIDED_ROUNDS = 1000

@@ -18,7 +18,7 @@ from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Comment, Issue
 from shared.reconcile.start_label import StartLabel
-from shared.scheduling.items import Ended, Result
+from shared.scheduling.agent_contract import Ended, Result
 from shared.text import hosts
 from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
 from shared.workflow.labels import Flag

@@ -45,7 +45,7 @@ from shared.models import Issue, PullRequest
 from shared.reconcile.lost import Item, LostLabels
 from shared.reconcile.start_label import in_doubt
 from shared.retry.run_errors import RunEnded
-from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
 from shared.scheduling.order import excluded, urgency
 from shared.workflow import TERMINAL, Role, Stage
 from shared.workflow.labels import Flag

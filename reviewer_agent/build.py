@@ -25,7 +25,7 @@ from runtime.building.assembly import Parts
 from runtime.building.commands import commanded, replies, start_signals
 from shared.git.notes import Notes
 from shared.loop.claims import Claims
-from shared.scheduling.items import Agent
+from shared.scheduling.agent_contract import Agent
 from shared.text.prompts import Prompts
 from shared.workflow import Role, Stage
 

@@ -31,7 +31,7 @@ from shared.lock.record import FenceChange, Wait
 from shared.models import PullRequest, ReviewState
 from shared.reconcile.start_label import StartLabel
 from shared.retry.failures import KEPT_SECONDS
-from shared.scheduling.items import Ended, Rest, Result, Step
+from shared.scheduling.agent_contract import Ended, Rest, Result, Step
 from shared.workflow import HALTED, TERMINAL, Event, Stage, Track, move
 from shared.workflow.labels import OF_AN_END, Flag
 

@@ -32,7 +32,7 @@ from shared.lock.record import Fence
 from shared.lock.view import LockView
 from shared.models import Issue, PullRequest
 from shared.reconcile.lost import QUIET
-from shared.scheduling.items import UNTIL_NEWS, Skip
+from shared.scheduling.agent_contract import UNTIL_NEWS, Skip
 from shared.scheduling.order import excluded
 from shared.workflow import Stage
 from shared.workflow.labels import Flag

@@ -37,7 +37,7 @@ from shared.errors import EngineError, Gone, Invisible, Misconfigured, NotAllowe
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
 from shared.sandbox.self_test import conceal
-from shared.scheduling.items import Ended, Rest, Result
+from shared.scheduling.agent_contract import Ended, Rest, Result
 from shared.telemetry.events import EventLog
 from shared.telemetry.logging import bind_agent, configure
 from shared.text import one_line

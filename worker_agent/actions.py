@@ -8,7 +8,7 @@ from typing import assert_never
 from shared.errors import Blocked
 from shared.lock.hold import Held
 from shared.models import Issue
-from shared.scheduling.items import Ended, Rest, Result, Step
+from shared.scheduling.agent_contract import Ended, Rest, Result, Step
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 from worker_agent import change_facts, pull_request_body

@@ -23,7 +23,7 @@ from shared.loop.read_cache import ReadCache
 from shared.models import Issue
 from shared.reconcile.lost import Item, LostLabels
 from shared.retry.run_errors import RunEnded
-from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
 from shared.scheduling.order import excluded
 from shared.workflow import Event, Role, Stage
 from shared.workflow.labels import Flag

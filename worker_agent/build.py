@@ -24,7 +24,7 @@ from shared.llm.role_router import ROLE_OF_CALL, RoleOverride
 from shared.loop.claims import Claims
 from shared.reconcile.complete_inbox import CompleteInbox
 from shared.sandbox.confinement import Confinement
-from shared.scheduling.items import Agent
+from shared.scheduling.agent_contract import Agent
 from shared.text.prompts import Prompts
 from shared.workflow import Role
 from worker_agent.agent import Worker, stages

@@ -18,7 +18,7 @@ from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange, Wait
 from shared.models import Issue, PullRequest
 from shared.reconcile.start_label import StartLabel
-from shared.scheduling.items import Ended, Result
+from shared.scheduling.agent_contract import Ended, Result
 from shared.specification import body_sha256
 from shared.workflow import HALTED, Event, Stage, Track, move
 from shared.workflow.labels import Flag, overcome

@@ -14,7 +14,7 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue, PullRequest
-from shared.scheduling.items import Ended, Result
+from shared.scheduling.agent_contract import Ended, Result
 from shared.specification import read
 from shared.workflow import Stage
 from worker_agent import comments, pull_request_body

@@ -34,7 +34,7 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.launch import LeftOff
 from shared.process import run_attached
-from shared.scheduling.items import Agent
+from shared.scheduling.agent_contract import Agent
 from shared.specification import body_sha256
 
 OK, CANCELLED = 0, 130

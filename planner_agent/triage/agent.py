@@ -20,7 +20,7 @@ from shared.lock.lease import Lease
 from shared.loop.claims import Claims
 from shared.models import Issue
 from shared.process import CommandFailed
-from shared.scheduling.items import UNTIL_NEWS, Candidate, CandidateKind, Skip, Step
+from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, CandidateKind, Skip, Step
 from shared.workflow import Role
 
 log = structlog.get_logger()

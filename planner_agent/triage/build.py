@@ -14,7 +14,7 @@ from runtime.building.assembly import Parts
 from runtime.building.commands import reader
 from shared.github.ports import CompleteInbox
 from shared.loop.claims import Claims
-from shared.scheduling.items import Agent
+from shared.scheduling.agent_contract import Agent
 from shared.workflow import Role
 
 

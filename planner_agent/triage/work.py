@@ -22,7 +22,7 @@ from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange
 from shared.models import Account, Issue
 from shared.retry.run_limit import begin_run
-from shared.scheduling.items import Ended, Result
+from shared.scheduling.agent_contract import Ended, Result
 from shared.workflow import Event, Stage, Track, move
 
 

@@ -28,7 +28,7 @@ from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
 from shared.models import PullRequest, QueueExit
-from shared.scheduling.items import Ended, Rest, Result, Step
+from shared.scheduling.agent_contract import Ended, Rest, Result, Step
 from shared.scheduling.order import excluded
 from shared.workflow import TERMINAL, Role, Stage
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runtime.building.assembly import Parts
     from shared.github.ports import Inbox
     from shared.reconcile.complete_inbox import CompleteInbox
-    from shared.scheduling.items import Agent
+    from shared.scheduling.agent_contract import Agent
 
 
 def commanded(parts: Parts, agent: Agent, lists: Inbox, starts: StartSignals | None = None) -> Agent:

@@ -20,7 +20,7 @@ from shared.errors import Blocked, EngineError, Transient, Unauthorized
 from shared.loop.polling_loop import Loop
 from shared.process import CommandFailed
 from shared.scheduling.admission import Admission
-from shared.scheduling.items import Agent
+from shared.scheduling.agent_contract import Agent
 from shared.scheduling.slots import Slots
 from shared.workflow import Role
 

@@ -11,7 +11,7 @@ from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
 from shared.github.pacing import reporting_waits
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.scheduling.items import Agent, Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Agent, Candidate, Ended, Result, Skip, Step
 from shared.telemetry.event_recorder import EventRecorder, working_on
 from shared.telemetry.events import EventKind
 from shared.telemetry.health_state import HealthState
@@ -19,7 +19,7 @@ from shared.workflow import Role, Stage
 
 
 class ObservedAgent:
-    """An agent that passes everything on and records events; satisfies `shared.scheduling.items.Agent`."""
+    """An agent that passes everything on and records events; satisfies `shared.scheduling.agent_contract.Agent`."""
 
     def __init__(self, agent: Agent, event_recorder: EventRecorder, health: HealthState) -> None:
         self._agent, self._recorder, self._health = agent, event_recorder, health

@@ -27,7 +27,7 @@ from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice, OperatorPermit
 from shared.models import Comment, Issue
-from shared.scheduling.items import Candidate, CandidateKind
+from shared.scheduling.agent_contract import Candidate, CandidateKind
 from shared.text import one_line
 from shared.workflow import HALTED, Role, Stage, Track
 from shared.workflow.labels import Flag

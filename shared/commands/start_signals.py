@@ -26,7 +26,7 @@ from shared.errors import Gone
 from shared.github.ports import Comments, Inbox, Issues, People
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Account, Assignment, Comment, Issue, LabelEvent
-from shared.scheduling.items import Candidate, CandidateKind
+from shared.scheduling.agent_contract import Candidate, CandidateKind
 from shared.scheduling.order import excluded
 from shared.text import one_line
 from shared.workflow import HALTED, TERMINAL, Role, Stage

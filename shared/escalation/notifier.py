@@ -16,7 +16,7 @@ from shared.escalation.delivery import Escalation
 from shared.github.ports import Replies
 from shared.lock.hold import Held
 from shared.models import Issue
-from shared.scheduling.items import Ended, Result, Step
+from shared.scheduling.agent_contract import Ended, Result, Step
 from shared.text import one_line
 from shared.workflow import HALTED, TRACKS
 

@@ -13,7 +13,7 @@ from shared.lock.lease import Lease
 from shared.loop.item_task import own_fault
 from shared.loop.skip_backoff import SkipBackoff
 from shared.scheduling.admission import Admission
-from shared.scheduling.items import Agent, Candidate, Skip
+from shared.scheduling.agent_contract import Agent, Candidate, Skip
 from shared.scheduling.order import Spread
 from shared.scheduling.slots import NO_SLOT, Turn, asking
 from shared.telemetry.logging import bind_item

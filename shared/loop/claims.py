@@ -19,8 +19,8 @@ from shared.lock.scope import hold
 from shared.lock.view import LockView, observe
 from shared.models import Issue
 from shared.retry.failures import Category
+from shared.scheduling.agent_contract import Skip
 from shared.scheduling.budget_check import BudgetCheck
-from shared.scheduling.items import Skip
 from shared.scheduling.slots import NO_SLOT, reserved
 from shared.workflow import Role, Stage
 

@@ -20,7 +20,7 @@ from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.view import observe
 from shared.models import Issue
-from shared.scheduling.items import UNTIL_NEWS, Agent, Candidate, CandidateKind, Skip, Step
+from shared.scheduling.agent_contract import UNTIL_NEWS, Agent, Candidate, CandidateKind, Skip, Step
 from shared.workflow import Role
 
 SOON_SECONDS = 0.01

@@ -18,7 +18,7 @@ from shared.reconcile.tombstones import abandon
 from shared.retry.failures import Category, GiveUp, History, after
 from shared.retry.run_errors import used_up
 from shared.retry.run_limit import park
-from shared.scheduling.items import Agent, Ended, Rest, Result, Step
+from shared.scheduling.agent_contract import Agent, Ended, Rest, Result, Step
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()

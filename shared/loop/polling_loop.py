@@ -19,7 +19,7 @@ from shared.loop.claim_queue import BROKEN_ITEM_SECONDS, ClaimQueue
 from shared.loop.first_event import first_of
 from shared.loop.item_task import ItemTask
 from shared.scheduling.admission import Admission
-from shared.scheduling.items import Agent, Candidate, Ended, Rest, Result
+from shared.scheduling.agent_contract import Agent, Candidate, Ended, Rest, Result
 from shared.scheduling.slots import Slots
 
 log = structlog.get_logger()

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.clock import Clock
-from shared.scheduling.items import Candidate, CandidateKind, Skip
+from shared.scheduling.agent_contract import Candidate, CandidateKind, Skip
 from shared.scheduling.slots import NO_SLOT
 
 LOOKS = 30

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from shared.models import Account, Issue
-from shared.scheduling.items import Candidate
+from shared.scheduling.agent_contract import Candidate
 from shared.workflow.labels import folded
 
 WIDEST = 64

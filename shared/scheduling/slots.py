@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 
 NO_SLOT = Skip("this process has begun other work meanwhile, and has no slot left", 0.01)
 """The answer to a claim for which no slot was left once everything had been read; the loop is told of the next one."""

@@ -16,7 +16,7 @@ from lab.github.clock import LabClock
 from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 CLAUDE_330, CLAUDE_202 = ("claude", "0.2.187"), ("claude", "0.2.111")

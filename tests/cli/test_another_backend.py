@@ -16,7 +16,7 @@ from cli.compatible import TOOLS
 from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.llm import compatible
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 PLACE, GREETS = "directory/greeting.py", "greet = 'Hello, {}'.format\n"

@@ -13,7 +13,7 @@ from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.budget import ledger_lines
 from shared.budget.ledger_lines import Settlement
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 TEST = "from directory.greeting import greet\n\n\ndef test_greets():\n    assert greet('Ada') == 'Hello, Ada'\n"

@@ -10,7 +10,7 @@ from cli.coding import TOKEN
 from cli.failed_shift import CLAUDE_202, CLAUDE_330, CODEX_163, CODEX_169, PERSON, refused, shift
 from lab.model.script import Tokens
 from shared.retry.failures import SCHEDULE_SECONDS, TIMEOUT_REPEATS
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 FOR_EVER = {"tools": [{"name": "Bash", "input": {"command": "date >> seen", "description": "go on"}}]}

@@ -16,7 +16,7 @@ from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
 from shared.lock.record import Fence
-from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
 from shared.workflow import Role, Stage
 
 DONE = Ended(Result.HANDED_OVER, "done")

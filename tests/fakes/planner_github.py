@@ -33,7 +33,7 @@ from shared.lock.write_permit import WritePermit
 from shared.loop.claims import Claims
 from shared.loop.polling_loop import Loop
 from shared.models import Comment, Issue, LabelEvent, Permission
-from shared.scheduling.items import Ended
+from shared.scheduling.agent_contract import Ended
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Flag
 

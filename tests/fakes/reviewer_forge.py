@@ -33,7 +33,7 @@ from shared.lock.port import Port
 from shared.loop.claims import Claims
 from shared.loop.polling_loop import Loop
 from shared.models import QueuePlace, Review
-from shared.scheduling.items import Ended, Skip
+from shared.scheduling.agent_contract import Ended, Skip
 from shared.text.prompts import Prompts
 from shared.workflow import Role
 from shared.workflow.labels import Labels

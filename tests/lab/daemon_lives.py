@@ -22,7 +22,7 @@ from shared.errors import Blocked
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.real_clock import RealClock
-from shared.scheduling.items import Candidate, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Skip, Step
 from shared.workflow import Role
 
 OTHER = "ada/other"

@@ -17,7 +17,7 @@ from runtime.building.assembly import Process, opened
 from runtime.launch import LeftOff
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
-from shared.scheduling.items import Ended
+from shared.scheduling.agent_contract import Ended
 from shared.workflow import Role
 
 

@@ -10,7 +10,7 @@ from fakes.clock import HandClock
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.loop.item_task import ItemTask
-from shared.scheduling.items import Ended
+from shared.scheduling.agent_contract import Ended
 from shared.workflow import Role, Stage
 
 

@@ -27,7 +27,7 @@ from shared.lock.port import AdvanceFence, Operation, ReadComment, ReadComments,
 from shared.lock.record import FenceChange
 from shared.loop.claims import OVERTAKEN, Claims
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
 from shared.scheduling.slots import Slots
 from shared.workflow import Role, Stage
 

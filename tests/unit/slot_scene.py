@@ -13,7 +13,7 @@ from rival_scene import LoopClock, VirtualTime
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Candidate, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Skip, Step
 from shared.scheduling.slots import NO_SLOT, Slots, reserved
 
 POLL_SECONDS, COOLDOWN_SECONDS = 30.0, 10.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.lock.hold import Held
-from shared.scheduling.items import Rest, Step
+from shared.scheduling.agent_contract import Rest, Step
 from worker_agent.branch.external_commits import ExternalCommits
 from worker_agent.branch.sync import Sync
 from worker_agent.coding_session import CodingSession

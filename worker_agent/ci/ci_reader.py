@@ -16,7 +16,7 @@ from shared.github.ports import Checks
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Check, CheckOutcome
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 from worker_agent.ci import reruns
 from worker_agent.decide import RED_BASE
 from worker_agent.policy import Policy

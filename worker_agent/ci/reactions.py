@@ -15,7 +15,7 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange, Wait
 from shared.models import Check
-from shared.scheduling.items import Ended, Rest, Result
+from shared.scheduling.agent_contract import Ended, Rest, Result
 from worker_agent.ci import ci_comments, reruns
 from worker_agent.ci.ci_reader import HOLD_SECONDS
 from worker_agent.decide import RED_BASE, Phase, Snapshot

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shared.github.pulls import issue_named_by
 from shared.models import Issue
-from shared.scheduling.items import Candidate
+from shared.scheduling.agent_contract import Candidate
 from shared.scheduling.order import urgency
 from shared.workflow import Stage
 from shared.workflow.labels import Flag

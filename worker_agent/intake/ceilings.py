@@ -13,7 +13,7 @@ from shared.git.ports import Fences
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.record import Fence, read_fences
 from shared.scheduling.account_work import AccountWork
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 from shared.workflow import Role, Stage
 from worker_agent.decide import WORKING
 

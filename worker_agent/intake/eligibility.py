@@ -13,7 +13,7 @@ from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Account, Issue, LabelEvent, PullRequest
-from shared.scheduling.items import Candidate, Skip
+from shared.scheduling.agent_contract import Candidate, Skip
 from shared.scheduling.order import assigned, excluded
 from shared.workflow import TERMINAL, UNLABELLED, Stage
 from shared.workflow.labels import Flag

@@ -9,7 +9,7 @@ import structlog
 
 from shared.lock.claim import Intent
 from shared.lock.hold import Held
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 from shared.workflow import Stage
 from worker_agent.decide import Phase
 

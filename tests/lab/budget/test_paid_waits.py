@@ -20,7 +20,7 @@ from shared.budget.budgets import BudgetLimits as Budgets
 from shared.budget.ledger import Ledger
 from shared.github.status import StatusBoard
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 

@@ -14,7 +14,7 @@ from worker_scene import BODY, CODE, TESTS, labels, once
 
 from console.demo.replay import ReplayOptions, replayed
 from shared.llm import recording
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -18,7 +18,7 @@ from shared.errors import Lost, Transient
 from shared.github.label_board import LabelBoard
 from shared.lock.hold import beat_until_lost, begin
 from shared.lock.write_permit import OperatorPermit
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 

@@ -9,7 +9,7 @@ from orphan_scene import forget_comments, issue, lose_label, one_life, pull_requ
 from structlog.testing import capture_logs
 from worker_scene import SLOW, calls, claims, comments, during_the_call, eventually, labels
 
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -26,7 +26,7 @@ from console.orders import Order, OrderResult, ordered
 from lab.demo.stories import STORIES
 from lab.github.ci.behaviours import NEVER
 from shared.commands.command import Verb
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

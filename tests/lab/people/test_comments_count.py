@@ -11,7 +11,7 @@ from worker_scene import CODE, TESTS, comments, fence, labels, once, pulls, stat
 
 from lab.github.merge_button import MergeOrder, press
 from shared.commands.discussion import read_until
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

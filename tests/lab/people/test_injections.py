@@ -11,7 +11,7 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine, demo_script
 from worker_scene import CODE, TESTS, acks, branch, calls, comments, labels, status
 
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

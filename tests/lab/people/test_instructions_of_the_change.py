@@ -10,7 +10,7 @@ from engine import OWNER, REPOSITORY, Engine
 from git_remote import commit_to
 from worker_scene import CODE, REVIEW, TESTS, branch, calls, labels, pulls, status
 
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

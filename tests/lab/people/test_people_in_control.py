@@ -16,7 +16,7 @@ from shared.commands.command_reader import EDITED
 from shared.commands.command_rules import CommandRefused, ruling
 from shared.errors import NotAllowed
 from shared.process import Finished, run
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage, Track
 
 pytestmark = pytest.mark.long

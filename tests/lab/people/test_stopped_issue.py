@@ -10,7 +10,7 @@ from engine import ENGINE, OWNER, REPOSITORY, Engine
 from orphan_scene import issue, lose_label, one_life, pull_request, stage, writes
 from worker_scene import CODE, REVIEW, TESTS, claims, comments, labels, once, pulls, status
 
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -9,7 +9,7 @@ from board_scene import row_of
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, SLOW, TESTS, comments, during_the_call, fence, labels
 
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -20,7 +20,7 @@ from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
 from terminal_scene import conversation, issues
 
 from lab.github.server import Lab
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 
 ROOT = Path(__file__).parents[3]
 CTRL_C, ENTER = b"\x03", b"\r"

@@ -9,7 +9,7 @@ from engine import OWNER, REPOSITORY, Engine, demo_script
 from terminal_scene import conversation, issues
 
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

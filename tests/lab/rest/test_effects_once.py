@@ -16,7 +16,7 @@ from lab.github.merge_button import MergeOrder, press
 from shared.errors import UnknownOutcome
 from shared.github.errors import HeadMoved
 from shared.github.pulls import Pulls
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

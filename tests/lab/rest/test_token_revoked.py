@@ -15,7 +15,7 @@ from lab.github.world.accounts import TokenRecord
 from shared.errors import Unauthorized
 from shared.github.acceptance import RETRY_SECONDS
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Rest, Result
+from shared.scheduling.agent_contract import Rest, Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -10,7 +10,7 @@ from engine import REPOSITORY, Engine, demo_script
 from worker_scene import CODE, TESTS, claims, comments, fence, labels, pulls
 
 from lab.demo.stories import STORIES
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -12,7 +12,7 @@ from worker_scene import CODE, TESTS, calls, fence, labels, once, status
 from lab.github.clock import LabClock
 from shared.loop.polling_loop import Loop
 from shared.retry.failures import SCHEDULE_SECONDS
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

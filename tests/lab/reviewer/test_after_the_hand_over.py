@@ -9,7 +9,7 @@ from worker_scene import CODE, REVIEW, TESTS, branch, calls, claims, comments, f
 
 from lab.github.world.pulls import PullRecord
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 

@@ -11,7 +11,7 @@ from worker_scene import CODE, REVIEW, TESTS, claims, fence, labels, once, pulls
 
 from lab.github.merge_button import MergeOrder, press
 from shared.reconcile.sweep import DOUBT_SECONDS
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

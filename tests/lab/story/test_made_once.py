@@ -9,7 +9,7 @@ from worker_scene import CODE, REVIEW, TESTS, calls, comments, labels, pulls, st
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.github.fresh import PATIENCE_SECONDS
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = [pytest.mark.long, pytest.mark.fault(11)]

@@ -10,7 +10,7 @@ from worker_scene import CODE, REVIEW, TESTS, acks, calls, claims, labels, once,
 
 from lab.github.ci.behaviours import GREEN, RED
 from lab.github.http.exchanges import Exchange
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -10,7 +10,7 @@ from worker_scene import CODE, TESTS, calls, claims, comments, drop_branch, labe
 from lab.github.ci.behaviours import NEVER
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.http.exchanges import Exchange
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 

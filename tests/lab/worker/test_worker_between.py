@@ -9,7 +9,7 @@ from worker_scene import CODE, TESTS, branch, calls, eventually, fence, is_relea
 from lab.github.ci.behaviours import NEVER
 from lab.github.http.exchanges import Exchange
 from lab.github.repositories.git_command import signed
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -21,7 +21,7 @@ from lab.github.ci.behaviours import (
 from lab.github.server import CHECK_NAME
 from lab.github.world.repository import Protection
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 FIX = """

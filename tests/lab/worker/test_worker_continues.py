@@ -19,7 +19,7 @@ from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.budget import ledger_lines
 from shared.budget.ledger_lines import Settlement
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

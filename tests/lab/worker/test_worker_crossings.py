@@ -8,7 +8,7 @@ from worker_scene import CODE, TESTS, fence, labels, pulls
 
 from lab.github.ci.behaviours import NEVER
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -6,7 +6,7 @@ import pytest
 from engine import Engine
 from worker_scene import CODE, REVIEW, TESTS, branch, once, pulls, status
 
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

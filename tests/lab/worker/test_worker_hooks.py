@@ -11,7 +11,7 @@ from engine import REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, labels, status
 
 from shared.git.disk import IDLE_SECONDS
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

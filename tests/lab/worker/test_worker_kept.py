@@ -11,7 +11,7 @@ from worker_scene import CODE, TESTS, branch, fence, labels, once, pulls, status
 
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 
 pytestmark = pytest.mark.long
 

@@ -7,7 +7,7 @@ from engine import Engine
 from worker_scene import CODE, TESTS
 
 from shared.llm.recording import exchanges
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

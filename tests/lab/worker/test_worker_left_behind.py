@@ -7,7 +7,7 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, claims, comments, fence, is_released, labels, pulls, status
 
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -12,7 +12,7 @@ from lab.github.ci.behaviours import NEVER
 from lab.github.fault_injection.lag import How
 from lab.github.merge_button import MergeOrder, press
 from shared.reconcile.sweep import DOUBT_SECONDS, SWEEP_SECONDS
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

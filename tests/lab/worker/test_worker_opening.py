@@ -8,7 +8,7 @@ from worker_scene import CODE, TESTS, branch, calls, fence, is_released, labels,
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

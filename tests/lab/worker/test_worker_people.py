@@ -26,7 +26,7 @@ from worker_scene import (
 
 from lab.github.ci.behaviours import NEVER
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 

@@ -14,7 +14,7 @@ from worker_scene import CODE, TESTS, WRONG, branch, calls, labels, once, pulls,
 
 from config.repository_file import FILE
 from shared.llm.recording import exchanges
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 from worker_agent.intake.unusable_configuration import AGAIN
 

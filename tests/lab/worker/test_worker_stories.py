@@ -9,7 +9,7 @@ from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, WRONG, acks, branch, calls, claims, comments, fence, labels, once, pulls, status
 
 from lab.github.ci.behaviours import NEVER
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

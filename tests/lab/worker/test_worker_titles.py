@@ -6,7 +6,7 @@ import pytest
 from engine import ENGINE, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, WRONG, branch, labels, once, pulls, status
 
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 
 pytestmark = pytest.mark.long
 

@@ -12,7 +12,7 @@ from lab.github.ci.behaviours import NEVER
 from lab.github.repositories.git_command import signed
 from shared.lock.record import write_fence
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.specification import Specification, body_sha256, write
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage

@@ -7,7 +7,7 @@ from engine import REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, claims, eventually, labels, pulls
 
 from shared.git.disk import expendable, survey
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -8,7 +8,7 @@ from git_remote import commit_to
 from worker_scene import CODE, TESTS, branch, labels, once, pulls, status
 
 from reviewer_agent.review import patch
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -14,7 +14,7 @@ from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Check, CheckOutcome, Issue, PullRequest
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 from shared.workflow import Role, Stage
 from worker_agent.ci import reruns
 from worker_agent.decide import RED_BASE, Action, Snapshot, decide

@@ -27,7 +27,7 @@ from shared.lock.lease import Lease
 from shared.lock.write_permit import WritePermit
 from shared.loop.commanded_agent import HELD_SECONDS, CommandedAgent
 from shared.models import Issue
-from shared.scheduling.items import UNTIL_NEWS, Candidate, CandidateKind, Skip
+from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, CandidateKind, Skip
 from shared.workflow import Role, Stage, Track
 from shared.workflow.labels import Labels
 

@@ -21,7 +21,7 @@ from shared.commands.command_rules import fitting
 from shared.commands.retry_command import reviewed_again
 from shared.lock.port import AdvanceFence
 from shared.lock.record import Fence
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage, Track
 
 GIVEN = EPOCH + timedelta(minutes=5)

@@ -9,7 +9,7 @@ from console.recover import RecoverOptions, recovered
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, answer, complain
 from shared.commands.command import Verb
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
-from shared.scheduling.items import Ended, Rest, Result
+from shared.scheduling.agent_contract import Ended, Rest, Result
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from shared.lock.lease import Lease
 from shared.lock.record import Fence
 from shared.loop.commanded_agent import CommandedAgent, CommandServices
 from shared.models import Issue
-from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
 from shared.workflow import Role, Stage
 
 HALTED = Ended(Result.FAILED, "halted at failed")

@@ -28,7 +28,7 @@ from shared.lock.hold import Held, beat_until_lost, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment
 from shared.lock.record import FenceChange, write_fence
 from shared.loop.item_task import ItemTask
-from shared.scheduling.items import Ended, Result
+from shared.scheduling.agent_contract import Ended, Result
 from shared.workflow import Stage
 
 pytestmark = pytest.mark.fault(48)

@@ -17,7 +17,7 @@ from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.polling_loop import Loop
 from shared.scheduling.admission import Admission, Paused
-from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Ended, Rest, Result, Skip, Step
 from shared.scheduling.slots import Slots
 
 CI = Rest("ci")

@@ -14,7 +14,7 @@ from shared.errors import Blocked, Transient
 from shared.loop import polling_loop
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
-from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip
+from shared.scheduling.agent_contract import Candidate, Ended, Rest, Result, Skip
 from shared.scheduling.slots import Slots
 
 CI = Rest("ci")

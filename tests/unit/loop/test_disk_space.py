@@ -24,7 +24,7 @@ from shared.filesystem.disk_space import (
 )
 from shared.loop.polling_loop import Loop
 from shared.scheduling.admission import Admission
-from shared.scheduling.items import Rest
+from shared.scheduling.agent_contract import Rest
 
 PLENTY = 10 * LEAST_FREE_BYTES
 

@@ -17,7 +17,7 @@ from shared.lock.lease import Lease
 from shared.loop.item_task import LOOK_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.loop.skip_backoff import LOOK_AGAIN_SECONDS, SkipBackoff
-from shared.scheduling.items import UNTIL_NEWS, Candidate, Rest, Skip, Step
+from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, Rest, Skip, Step
 from shared.scheduling.slots import MOST_LOOKS, NO_SLOT, PATIENT_LOOKS, Slots, reserved
 
 

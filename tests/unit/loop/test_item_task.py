@@ -12,7 +12,7 @@ from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
-from shared.scheduling.items import Ended, Rest, Result
+from shared.scheduling.agent_contract import Ended, Rest, Result
 from shared.workflow import Stage
 
 UNTELLABLE = (Blocked("no"), RunFailed("no", category="turns-used-up", final=Blocked("no")))

@@ -18,7 +18,7 @@ from shared.lock.record import Wait
 from shared.loop.item_task import BACKOFF_CAP_SECONDS, LATE_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.retry.failures import SCHEDULE_SECONDS
-from shared.scheduling.items import Rest, Result
+from shared.scheduling.agent_contract import Rest, Result
 
 CI = Rest("ci")
 

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from shared.errors import Blocked, NotAllowed, Transient
 from shared.loop.claim_queue import BROKEN_ITEM_SECONDS, LOST_CLAIMS_PER_TICK
 from shared.loop.polling_loop import MOST_ENDED, Loop
-from shared.scheduling.items import Ended, Rest, Result, Skip
+from shared.scheduling.agent_contract import Ended, Rest, Result, Skip
 from shared.scheduling.slots import Slots
 
 CI = Rest("ci")

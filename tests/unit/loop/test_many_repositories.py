@@ -9,7 +9,7 @@ from fakes.agent import DONE
 from slot_scene import BLOCKED, Plan, Seconds, shift
 
 from shared.loop.item_task import LOOK_SECONDS
-from shared.scheduling.items import Rest
+from shared.scheduling.agent_contract import Rest
 
 HOUR = 3600.0
 

@@ -10,7 +10,7 @@ from fakes.clock import HandClock
 from shared.errors import Blocked, Gone, Misconfigured, NotAllowed, Transient, Unauthorized
 from shared.lock.lease import Lease
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip
+from shared.scheduling.agent_contract import Candidate, Ended, Rest, Result, Skip
 from shared.scheduling.slots import NO_SLOT, Slots, reserved
 
 CI = Rest("ci")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.models import Account, Issue
-from shared.scheduling.items import Candidate
+from shared.scheduling.agent_contract import Candidate
 from shared.scheduling.order import WIDEST, Spread, assigned, excluded, urgency
 
 START = datetime(2026, 1, 5, tzinfo=UTC)

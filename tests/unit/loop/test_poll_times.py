@@ -9,7 +9,7 @@ from fakes.agent import FakeAgent
 from fakes.clock import HandClock
 
 from shared.loop.polling_loop import JITTER, Loop
-from shared.scheduling.items import Candidate
+from shared.scheduling.agent_contract import Candidate
 
 SECONDS = 0.4
 LOOPS = 40

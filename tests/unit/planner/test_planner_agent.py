@@ -8,7 +8,7 @@ from fakes.planner_coder import plan, question
 from fakes.planner_github import Bench
 from fakes.planner_world import ADA, MALLORY, NAMES
 
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.specification import Provenance, authentic, read
 from shared.workflow import Stage
 from shared.workflow.labels import Flag

@@ -16,7 +16,7 @@ from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.errors import Transient
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Ended, Result
+from shared.scheduling.agent_contract import Ended, Result
 from shared.specification import body_sha256
 from shared.workflow import Stage
 from shared.workflow.labels import Flag

@@ -17,7 +17,7 @@ from shared.errors import Transient
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Issue, PullRequest
-from shared.scheduling.items import Ended, Result, Skip
+from shared.scheduling.agent_contract import Ended, Result, Skip
 from shared.workflow import Stage
 
 PLANNING = NAMES.of(Stage.PLANNING)

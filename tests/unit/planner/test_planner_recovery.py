@@ -15,7 +15,7 @@ from shared.errors import Lost, Transient, UnknownOutcome
 from shared.github.errors import NotShown
 from shared.github.fresh import KNOWN_SECONDS, PATIENCE_SECONDS
 from shared.lock.hold import Held
-from shared.scheduling.items import Ended, Result, Skip
+from shared.scheduling.agent_contract import Ended, Result, Skip
 from shared.specification import read
 from shared.workflow import Stage
 

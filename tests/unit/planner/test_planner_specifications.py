@@ -26,7 +26,7 @@ from shared.github.base_branch import BaseBranch
 from shared.github.status import Status, StatusBoard
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 from shared.specification import Criterion, Provenance, Specification, SpecificationKind, authentic, write
 from shared.specification import read as read_body
 from shared.workflow import Role

@@ -12,7 +12,7 @@ from fakes.planner_world import ADA, MALLORY, NAMES
 from shared.errors import Transient
 from shared.llm.port import Ending, RunOutcome
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Ended, Result
+from shared.scheduling.agent_contract import Ended, Result
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 

@@ -8,7 +8,7 @@ from fakes.planner_github import Bench
 
 from planner_agent.context import references
 from shared.llm.port import CoderCall, Ending, RunOutcome
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 
 LONG = "word " * 1500
 

@@ -17,7 +17,7 @@ from shared.github.inbox import Inbox
 from shared.github.listing import BRIEF, brief
 from shared.loop.skip_backoff import LOOKS, SkipBackoff
 from shared.models import Account, Issue
-from shared.scheduling.items import Candidate, Skip
+from shared.scheduling.agent_contract import Candidate, Skip
 from shared.scheduling.order import urgency
 
 MANY = 10_000

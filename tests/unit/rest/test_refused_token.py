@@ -14,7 +14,7 @@ from shared.github.tokens import Kept
 from shared.loop.claim_queue import BARRED_SECONDS
 from shared.loop.item_task import REFUSALS, ItemTask
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Ended, Rest, Result
+from shared.scheduling.agent_contract import Ended, Rest, Result
 
 pytestmark = pytest.mark.fault(5)
 

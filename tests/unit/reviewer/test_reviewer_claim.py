@@ -12,7 +12,7 @@ from fakes.reviewer_world import ADA, MALLORY, PULL, World, answer
 from shared.errors import Gone
 from shared.lock.lease import Lease
 from shared.models import Account
-from shared.scheduling.items import Candidate, Ended, Result, Skip
+from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip
 from shared.workflow import Stage
 
 

@@ -13,7 +13,7 @@ from reviewer_agent.review.patch import read
 from reviewer_agent.snapshot import Bounds
 from shared.github.errors import Refused
 from shared.models import ReviewState
-from shared.scheduling.items import Ended
+from shared.scheduling.agent_contract import Ended
 from shared.workflow import Stage
 
 SINCE = """\

@@ -17,7 +17,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.lease import Lease
 from shared.models import Account
 from shared.reconcile.lost import QUIET
-from shared.scheduling.items import UNTIL_NEWS, Candidate, Ended, Result, Skip
+from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, Ended, Result, Skip
 from shared.workflow import Role, Stage
 
 

@@ -25,7 +25,7 @@ from reviewer_agent.review.questions import (
 from reviewer_agent.snapshot import Merge
 from shared.git.notes import ChangedTest, ProofNote
 from shared.git.proof_claim import ClaimedProof
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 from shared.workflow import Stage
 
 OLD = "tests/test_a.py::test_x"

@@ -15,7 +15,7 @@ from shared.github.errors import NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.llm.port import Ending, RunOutcome
 from shared.lock.lease import Lease
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Stage
 
 

@@ -11,7 +11,7 @@ from fakes.reviewer_world import ADA, NAMES, World
 from reviewer_merge_scene import merges
 
 from shared.lock.claimant import LockTimes
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 
 HANDS_OVER = sorted(HOLDING_OF_ISSUE - {Flag.PAUSED})

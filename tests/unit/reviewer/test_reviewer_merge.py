@@ -16,7 +16,7 @@ from reviewer_agent.snapshot import Bounds, Merge
 from shared.lock.lease import Lease
 from shared.loop.polling_loop import Loop
 from shared.models import Check, CheckOutcome, ReviewState
-from shared.scheduling.items import Ended, Result, Skip
+from shared.scheduling.agent_contract import Ended, Result, Skip
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}

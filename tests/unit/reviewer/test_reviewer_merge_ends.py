@@ -17,7 +17,7 @@ from shared.github.errors import HeadMoved, Refused
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.loop.polling_loop import Loop
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage
 
 

@@ -16,7 +16,7 @@ from reviewer_agent.merge.approval import Look, MergeApproval, Word
 from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict
 from reviewer_agent.snapshot import Merge
 from shared.models import Account, Issue, ReviewState
-from shared.scheduling.items import Skip
+from shared.scheduling.agent_contract import Skip
 from shared.specification import Specification, write
 
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})

@@ -16,7 +16,7 @@ from reviewer_agent.review.patch import read
 from reviewer_agent.snapshot import Bounds
 from shared.loop.polling_loop import Loop
 from shared.models import CheckOutcome, ReviewState
-from shared.scheduling.items import Result, Skip
+from shared.scheduling.agent_contract import Result, Skip
 from shared.workflow import Stage
 
 MOVED = "diff --git a/a.py b/b.py\nsimilarity index 100%\nrename from a.py\nrename to b.py\n"

@@ -13,7 +13,7 @@ from shared.errors import Transient
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account
-from shared.scheduling.items import Candidate, Result, Skip
+from shared.scheduling.agent_contract import Candidate, Result, Skip
 from shared.workflow import Role, Stage
 
 WORKER_KEY = ItemKey(Role.WORKER, ISSUE)

@@ -14,7 +14,7 @@ from reviewer_agent.links import issue_closed_by
 from reviewer_agent.snapshot import Merge
 from shared.lock.lease import Lease
 from shared.models import Account, CheckOutcome, Review, ReviewState
-from shared.scheduling.items import Result, Skip
+from shared.scheduling.agent_contract import Result, Skip
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}

@@ -9,7 +9,7 @@ from reviewer_approval_scene import approved
 
 from reviewer_agent.snapshot import Bounds
 from shared.errors import Transient
-from shared.scheduling.items import Result, Skip
+from shared.scheduling.agent_contract import Result, Skip
 from shared.workflow import Stage
 
 

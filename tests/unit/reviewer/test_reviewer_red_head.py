@@ -16,7 +16,7 @@ from shared.ci.ci_round import SENT_BACK, UNCHECKED_RED
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import CheckOutcome
-from shared.scheduling.items import Result, Skip
+from shared.scheduling.agent_contract import Result, Skip
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 

@@ -12,7 +12,7 @@ from fakes.reviewer_world import ADA, BASE, HEAD, KEY, KEYS, MALLORY, NEXT, PULL
 from shared.llm.port import CoderCall
 from shared.lock.lease import Lease
 from shared.models import ReviewState
-from shared.scheduling.items import Ended, Result, Skip
+from shared.scheduling.agent_contract import Ended, Result, Skip
 from shared.text import comment_signatures
 from shared.workflow import Stage
 

@@ -20,7 +20,7 @@ from shared.git.notes import Note, Phase, write
 from shared.llm.port import CoderCall, Ending, RunOutcome
 from shared.lock.lease import Lease
 from shared.retry.answer_retry import Unusable
-from shared.scheduling.items import Result
+from shared.scheduling.agent_contract import Result
 from shared.workflow import Stage
 
 

@@ -13,7 +13,7 @@ from reviewer_agent.snapshot import Merge
 from shared.github.errors import NotShown
 from shared.lock.lease import Lease
 from shared.models import Issue
-from shared.scheduling.items import Ended, Result, Skip
+from shared.scheduling.agent_contract import Ended, Result, Skip
 from shared.workflow import Stage
 
 REVIEWING = frozenset({"status:reviewing"})

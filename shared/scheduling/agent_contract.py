@@ -1,4 +1,4 @@
-"""The data that a loop and an agent exchange about items: candidates, results of steps, ends of work."""
+"""The contract between a loop and an agent: candidates, results of steps, ends of work, and the `Agent` itself."""
 
 from __future__ import annotations
 
