@@ -12,7 +12,16 @@ from reviewer_agent import comments
 from reviewer_agent.candidates import projection, reopening
 from reviewer_agent.errors import Unpostable
 from reviewer_agent.merge import queue_exit
-from reviewer_agent.merge.blockers import COOLING, IN_QUEUE, ON_ORDER, OUT_OF_QUEUE, RED_BASE, REFUSED, WAITS, Blocker
+from reviewer_agent.merge.blockers import (
+    IN_QUEUE,
+    ON_ORDER,
+    OUT_OF_QUEUE,
+    RED_BASE,
+    WAIT_COOLING,
+    WAIT_REFUSED,
+    WAITS,
+    Blocker,
+)
 from reviewer_agent.merge.merge_decision import first_blocker
 from reviewer_agent.merge.queue_exit import QUEUED, UNQUEUED, Outside, QueueEntry
 from reviewer_agent.policy import Policy
@@ -226,12 +235,12 @@ class Effects:
 
     async def cool(self, held: Held, until: datetime) -> Rest | Ended:
         """Record in the fence that the approved pull request is merged at `until`, by the first agent then."""
-        wait = Wait(COOLING, until)
+        wait = Wait(WAIT_COOLING, until)
         if held.fence.wait != wait:
             await advance(held, FenceChange(wait=wait))
         await self._show_blocker(held, Blocker.COOLING, comments.Facts(until=until))
         if until - held.server_now() <= timedelta(seconds=KEPT_SECONDS):
-            return Rest(COOLING, until)
+            return Rest(WAIT_COOLING, until)
         return Ended(Result.PARKED, f"approved; it is merged at {until:%Y-%m-%d %H:%M} UTC")
 
     async def send_back(self, held: Held, pull_request: PullRequest) -> Ended:
@@ -259,7 +268,7 @@ class Effects:
 
     async def refused(self, held: Held, snapshot: Snapshot, reason: str) -> Ended:
         """Post GitHub's reason for refusing the merge, and retry it later."""
-        wait = Wait(REFUSED, held.server_now() + AGAIN)
+        wait = Wait(WAIT_REFUSED, held.server_now() + AGAIN)
         state = snapshot.pull_request.merge_state or "unknown"
         await advance(held, FenceChange(wait=wait, more=_add_trailer(held, MERGE_REFUSED, state)))
         facts = comments.Facts(until=wait.until, github_text=reason, base=snapshot.pull_request.base_branch)

@@ -9,14 +9,14 @@ from reviewer_agent.candidates import STAGES, find_intent, reopening
 from reviewer_agent.comments import HEAD_MOVED
 from reviewer_agent.decide import IDLE, Action, decide
 from reviewer_agent.merge.blockers import (
-    COOLING,
     IN_QUEUE,
     OUT_OF_QUEUE,
     PASSING,
     RED_BASE,
-    REFUSED,
     TOLD_ANEW,
     UNANNOUNCED,
+    WAIT_COOLING,
+    WAIT_REFUSED,
     WAITS,
     Blocker,
 )
@@ -136,12 +136,12 @@ class Eligibility:
         intent = replace(intent, approved_by=snapshot.ordered_by)  # the new epoch says who has ordered the merge
         waiting = fence.wait.reason if fence.wait is not None else ""
         action = decide(snapshot, now=view.at)
-        if (action, waiting) in {(Action.COOL, COOLING), (Action.ENQUEUE, IN_QUEUE)}:
+        if (action, waiting) in {(Action.COOL, WAIT_COOLING), (Action.ENQUEUE, IN_QUEUE)}:
             return intent  # which waits until then, as the fence says
         if (action, waiting) == (Action.ENQUEUE, OUT_OF_QUEUE):
             unmoved = not snapshot.called_back and QueueEntry.of(fence).base == snapshot.base_tip
             return intent if unmoved else replace(intent, attempt=fence.attempt)
-        if waiting in {COOLING, IN_QUEUE, OUT_OF_QUEUE, REFUSED}:
+        if waiting in {WAIT_COOLING, IN_QUEUE, OUT_OF_QUEUE, WAIT_REFUSED}:
             intent = replace(intent, attempt=fence.attempt)  # something came up before that time
         if self._policy.names.read(snapshot.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
             return intent

@@ -120,7 +120,7 @@ WAITS = {"stopped": Blocker.STOPPED, "edited": Blocker.EDITED, "red-head": Block
 RED_BASE = "red-base"
 """The reason in the fence of an approved pull request that waits for its base branch."""
 
-REFUSED = "merge-refused"
+WAIT_REFUSED = "merge-refused"
 """The reason in the fence of a refused merge: retried at the given time, or when GitHub's merge state changes."""
 
 IN_QUEUE = "merge-queue"
@@ -129,5 +129,5 @@ IN_QUEUE = "merge-queue"
 OUT_OF_QUEUE = "out of the merge queue"
 """The reason in the fence of one that GitHub's merge queue removed: put in again then, or when its base changes."""
 
-COOLING = "cooling"
+WAIT_COOLING = "cooling"
 """The reason in the fence of one that is merged at a given time, unless somebody objects before."""
