@@ -9,9 +9,9 @@ The words, in the order in which one meets them:
 - nonce: a random word by which a process knows that an epoch is its own.
 - ACK: the same said to people, in one comment of the thread: `codec` has its lines, `comment` writes and reads the
   whole; `announce` shows an epoch there. It decides nothing as long as there is a fence.
-- claim: reading (`view`), concluding who holds it (`standing`), and pushing the next epoch (`claim`).
-  `writes` moves fences and edits comments. `format_1` is all that is left of the first format, whose claims had a
-  comment each.
+- claim: reading (`view`), concluding who holds it (`standing`), and pushing the next epoch (`claim`). `writes`
+  moves fences and edits comments. `format_1` reads what engines of the first format left, whose claims had a comment
+  each.
 - lease: what a claim gives (`lease`); `hold` keeps it alive with heartbeats and gives the `Held` under which work is
   done, `scope` ends that work when the lease is lost.
 - write permit: what every write has to show (`write_permit`); a `Held` is one.

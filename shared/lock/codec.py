@@ -23,6 +23,7 @@ OPAQUE_SECONDS = 7200
 """Longest timeout in seconds that is believed of an ACK that cannot be checked."""
 
 STATES = ("active", "released", "done")
+"""Words for the states of an ACK."""
 
 FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9]{13})")
 """An ACK's first line: kind, agent, milliseconds."""
