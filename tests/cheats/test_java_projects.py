@@ -26,6 +26,7 @@ from toolchain import Checkout, failing, needed, outcomes
 from worker_agent.tdd.runners.maven_runner import GradleRunner, MavenRunner
 from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.runners.test_run import FailureKind
+from worker_agent.tdd.setup.installed import package_stores
 
 REPOSITORY = Path("/usr/share/maven-repo")
 """The directory in which Debian keeps Maven's plugins and JUnit."""
@@ -77,6 +78,15 @@ async def test_an_honest_cycle_with_maven(maven: Checkout) -> None:
         f"{PRICE_TEST}::PriceTest::rows[1]",
         f"{PRICE_TEST}::PriceTest::rows[2]",
     }
+
+
+async def test_maven_finds_what_was_set_up_in_a_directory_with_blanks(maven: Checkout, tmp_path: Path) -> None:
+    packages = tmp_path / 'it\'s of "two words"'
+    packages.mkdir()
+    (packages / "maven").symlink_to(REPOSITORY)
+    maven.command, maven.environment = "mvn test", {**maven.environment, **package_stores(packages)}
+    run = await maven.run()
+    assert (run.finished, run.code, outcomes(run)) == (True, 0, PASSED), run.output_tail
 
 
 async def test_control_tests_end_as_they_must_with_maven(maven: Checkout) -> None:

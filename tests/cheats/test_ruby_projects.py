@@ -73,6 +73,16 @@ async def test_why_a_file_could_not_be_loaded(project: Checkout, name: str, case
     assert run.broken_files[NEW[name]].kind is KINDS[kind], run.broken_files[NEW[name]].message
 
 
+async def test_blanks_in_the_path_of_the_work_directory(tmp_path: Path, name: str) -> None:
+    runner, command = RUNNERS[name]
+    needed("ruby", command.split()[0])
+    place = tmp_path / "of two words"
+    place.mkdir()
+    made = Checkout(place, runner, command)
+    run = await made.run(FILES[name])
+    assert (run.finished, set(run.passed)) == (True, PASSED[name]), run.output_tail
+
+
 async def test_a_block_of_minitest_keeps_its_name_when_another_comes_before_it(tmp_path: Path) -> None:
     needed("ruby", "rake")
     made = Checkout(tmp_path, *RUNNERS["minitest"])

@@ -70,6 +70,18 @@ def test_phpunit_filters_by_class_and_test(
     assert own.count("--filter") == 1
 
 
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("/srv/run-1", {"RUBYOPT": "-r/srv/run-1/minitest_reporter.rb"}),
+        ("/srv/my work/run-1", {"RUBYLIB": "/srv/my work", "RUBYOPT": "-rrun-1/minitest_reporter.rb"}),
+    ],
+)
+def test_how_ruby_finds_the_reporter(place: str, told: dict[str, str]) -> None:
+    variables = MinitestRunner().environment(_call(Path(place)))
+    assert {name: value for name, value in variables.items() if name.startswith("RUBY")} == told
+
+
 def test_the_others_run_the_selected_files(tmp_path: Path) -> None:
     rspec = RspecRunner().command("bundle exec rspec spec -fd", _call(tmp_path, "spec/sum_spec.rb"))
     assert (rspec[:4], rspec[-1]) == (("bundle", "exec", "rspec", "-fd"), "spec/sum_spec.rb")

@@ -12,6 +12,7 @@ from worker_agent.tdd.runners.maven_runner import GradleRunner, MavenRunner
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Invocation, Selection
 from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
+from worker_agent.tdd.setup.installed import package_stores
 
 MAVEN, GRADLE = MavenRunner(), GradleRunner()
 TEST = "src/test/java/shop/PriceTest.java"
@@ -34,6 +35,19 @@ def project(tmp_path: Path) -> Project:
 
 def words(project: Project, command: str, selection: Selection | None = None) -> tuple[str, ...]:
     return MAVEN.command(command, Invocation(Path("/report"), project, selection))[5:]
+
+
+@pytest.mark.parametrize(
+    ("root", "told"),
+    [
+        ("/srv/env/packages", {"MAVEN_OPTS": "-Dmaven.repo.local=/srv/env/packages/maven"}),
+        ("/srv/my env", {"JAVA_TOOL_OPTIONS": "'-Dmaven.repo.local=/srv/my env/maven'"}),
+        ("/srv/it's\tmine", {"JAVA_TOOL_OPTIONS": "'-Dmaven.repo.local=/srv/it'\"'\"'s\tmine/maven'"}),
+    ],
+)
+def test_how_maven_finds_its_packages(root: str, told: dict[str, str]) -> None:
+    stores = package_stores(Path(root))
+    assert {name: value for name, value in stores.items() if name in {"MAVEN_OPTS", "JAVA_TOOL_OPTIONS"}} == told
 
 
 def test_how_maven_is_called(project: Project) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from worker_agent.tdd.runners import control_ruby, engine_report
 from worker_agent.tdd.runners.control import Control
@@ -53,6 +53,7 @@ end
 TracePoint.new(:end) { |point| EngineReport.join(point) if point.self.is_a?(Module) && point.self.name == 'Minitest' }
           .tap(&:enable)
 """
+_REPORTER_NAME = "minitest_reporter.rb"
 
 
 class MinitestRunner(RubyRunner):
@@ -91,7 +92,7 @@ class MinitestRunner(RubyRunner):
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return the command as it is, or with the selected files; the reporter comes by the environment."""
         argv, at = self.split(test_command)
-        engine_report.write_reporter(call, "minitest_reporter.rb", _REPORTER)
+        engine_report.write_reporter(call, _REPORTER_NAME, _REPORTER)
         if call.selection is None:
             return argv
         files = sorted(path for path in call.selection.files if path.endswith(".rb"))
@@ -102,8 +103,8 @@ class MinitestRunner(RubyRunner):
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
         """Return variables by which Ruby loads the reporter first, with one order of tests."""
-        reporter = call.report.parent / "minitest_reporter.rb"
-        return {"ENGINE_TEST_REPORT": str(call.report), "RUBYOPT": f"-r{reporter}", "TESTOPTS": "--seed=1", "SEED": "1"}
+        loading = _load_first(call.report.parent / _REPORTER_NAME)
+        return {"ENGINE_TEST_REPORT": str(call.report), **loading, "TESTOPTS": "--seed=1", "SEED": "1"}
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output."""
@@ -121,6 +122,18 @@ class MinitestRunner(RubyRunner):
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control methods among those of one of its classes."""
         return control_ruby.minitest(path, content, names) if _is_named(path) else None
+
+
+def _load_first(file: Path) -> Mapping[str, str]:
+    """Return the variables by which Ruby loads a file before any other.
+
+    RUBYOPT is split at blanks, and nothing quotes them there: a path that has some comes by the load path. All others
+    do without, because tests may give a child of theirs another RUBYLIB.
+    """
+    if str(file).split() == [str(file)]:
+        return {"RUBYOPT": f"-r{file}"}
+    run = file.parent
+    return {"RUBYLIB": str(run.parent), "RUBYOPT": f"-r{run.name}/{file.name}"}
 
 
 def _is_named(path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,11 +21,21 @@ def package_stores(root: Path) -> dict[str, str]:
     return {
         "GOMODCACHE": str(root / "go"),
         "CARGO_HOME": str(root / "cargo"),
-        "MAVEN_OPTS": f"-Dmaven.repo.local={root / 'maven'}",
+        **_maven_store(root / "maven"),
         "GRADLE_RO_DEP_CACHE": str(root / "gradle"),
         "BUNDLE_PATH": str(root / "bundle"),
         "COMPOSER_HOME": str(root / "composer"),
     }
+
+
+def _maven_store(store: Path) -> dict[str, str]:
+    """Return the variable by which Maven finds its packages.
+
+    `mvn` is a shell script that splits MAVEN_OPTS at blanks, quoted or not. Java itself reads quotes, but tells of its
+    variable on each start: only for a path that has blanks.
+    """
+    option = f"-Dmaven.repo.local={store}"
+    return {"MAVEN_OPTS": option} if option.split() == [option] else {"JAVA_TOOL_OPTIONS": shlex.quote(option)}
 
 
 @dataclass(frozen=True, slots=True)
