@@ -26,8 +26,9 @@ BRANCHES = {
     "a.ts": ("function f(a: string): number {\n  if (a) {\n    return 1;\n  }\n  return 2;\n}\n", ["if (a)"]),
     "a.go": (
         "package a\n\nfunc F(a int) int {\n\tif a > 1 {\n\t\treturn 1\n\t} else {\n\t\ta = 3\n\t}\n\tswitch a {\n"
-        "\tcase 1:\n\t\treturn 4\n\tdefault:\n\t\ta++\n\t}\n\treturn a\n}\n",
-        ["if a > 1", "else of if a > 1", "case 1:", "default:"],
+        "\tcase 1, 2:\n\t\treturn 4\n\tdefault:\n\t\ta++\n\t}\n\tswitch b.(type) {\n\tcase int, B:\n\t\treturn 5\n\t}\n"
+        "\treturn a\n}\n",
+        ["if a > 1", "else of if a > 1", "case 1, 2:", "default:", "case int, B:"],
     ),
     "a.rs": (
         "fn f(a: i32) -> i32 {\n    if a > 1 {\n        return 2;\n    } else {\n        g();\n    }\n"
@@ -50,6 +51,18 @@ BRANCHES = {
         ["if a", "elsif b", "else", "return 4 if c", "past return 4 if c", "when 1", "else", "rescue X => e"],
     ),
     "a.cs": ("class A { int F(int a) {\n  if (a > 1) return 2;\n  return 3; } }\n", ["if (a > 1)"]),
+}
+
+
+FORMS = {
+    "(_ for _ in ()).throw(RuntimeError('damaged'))": "RAISE",
+    '(() => { throw new Error("damaged"); })()': "RAISE",
+    '(throw new \\RuntimeException("damaged"))': "RAISE",
+    '(raise "damaged")': "RAISE",
+    'throw new Error("damaged");': "THROW",
+    'if (true) throw new IllegalStateException("damaged");': "THROW",
+    'raise "damaged";': "THROW",
+    'panic!("damaged");': "THROW",
 }
 
 
@@ -130,6 +143,76 @@ def test_what_follows_a_branch_that_ends_the_function_is_one_too(path: str, code
     found = [branch for branch in branches(change) if branch.condition.startswith("past")]
     assert [branch.condition for branch in found] == told
     assert all(raising(change, [branch]) for branch in found)
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "raised"),
+    [
+        (
+            "a.py",
+            "def f(a):\n    return 1 if a else 2 if b else 3\n",
+            "def f(a):\n    return RAISE if a else RAISE\n",
+        ),
+        (
+            "a.py",
+            "def f(a):\n    if a:\n        1 if b else 2\n    g(a)\n",
+            "def f(a):\n    if a:\n        raise RuntimeError('damaged')\n        RAISE if b else RAISE\n    g(a)\n",
+        ),
+        ("a.js", "const f = (a) => (a ? (b ? 1 : 2) : c ? 3 : 4);\n", "const f = (a) => (a ? RAISE : RAISE);\n"),
+        (
+            "a.js",
+            "function f(a) {\n  if (a) return b ? 1 : 2;\n  return b ? 3 : 4;\n}\n",
+            "function f(a) {\n  if (a) { THROW return b ? 1 : 2; }\n  THROW return b ? RAISE : RAISE;\n}\n",
+        ),
+        (
+            "a.ts",
+            "function f(a: A) {\n  if (a) for (const b of a) if (b) g(b);\n}\n",
+            "function f(a: A) {\n  if (a) { THROW for (const b of a) if (b) g(b); }\n}\n",
+        ),
+        (
+            "a.rs",
+            "fn f(a: A) -> u8 {\n    match a {\n        A::B => match b {\n            1 => 2,\n"
+            "            _ => { 3 }\n        },\n        _ => if c { 4 } else { 5 },\n    }\n}\n",
+            "fn f(a: A) -> u8 {\n    match a {\n        A::B => { THROW },\n        _ => { THROW },\n    }\n}\n",
+        ),
+        (
+            "A.java",
+            "class A { void f(int a) {\n  if (a > 1) if (a > 2) g();\n} }\n",
+            "class A { void f(int a) {\n  if (a > 1) { THROW if (a > 2) g(); }\n} }\n",
+        ),
+        (
+            "a.php",
+            "<?php\nfunction f($a) { return $a ? ($b ? 1 : 2) : 3; }\n",
+            "<?php\nfunction f($a) { return $a ? RAISE : RAISE; }\n",
+        ),
+        ("a.rb", "def f(a)\n  g(b ? 1 : 2) if a\nend\n", "def f(a)\n  RAISE if a\nend\n"),
+        (
+            "a.rb",
+            "def f(a)\n  return 1 if a\n  g if b\nend\n",
+            "def f(a)\n  RAISE if a\n  THROW RAISE if b\nend\n",
+        ),
+    ],
+)
+def test_of_branches_inside_each_other_the_outer_one_raises(path: str, code: str, raised: str) -> None:
+    (change,) = changes({}, {path: code.encode()})
+    made = raising(change, branches(change))
+    assert made is not None
+    found = made.decode()
+    for form in FORMS:
+        found = found.replace(form, FORMS[form])
+    assert found == raised
+
+
+def test_each_of_the_branches_inside_each_other_can_be_made_to_raise_alone() -> None:
+    (change,) = changes({}, {"a.py": b"def f(a):\n    return 1 if a else 2 if b else 3\n"})
+    by_itself = {branch.condition: raising(change, [branch]) for branch in branches(change)}
+    value = b"(_ for _ in ()).throw(RuntimeError('damaged'))"
+    assert by_itself == {
+        "a": b"def f(a):\n    return " + value + b" if a else 2 if b else 3\n",
+        "else of a": b"def f(a):\n    return 1 if a else " + value + b"\n",
+        "b": b"def f(a):\n    return 1 if a else " + value + b" if b else 3\n",
+        "else of b": b"def f(a):\n    return 1 if a else 2 if b else " + value + b"\n",
+    }
 
 
 def test_branches_that_were_there_are_left_out() -> None:

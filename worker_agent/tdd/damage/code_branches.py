@@ -7,7 +7,7 @@ machine: real changes leave such branches untested all the time.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -23,10 +23,11 @@ from worker_agent.tdd.damage.code_edits import (
     named,
     python_separator,
     shown,
+    with_edits,
     without_lists,
 )
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.source import Language, line_of, parse, replaced
+from worker_agent.tdd.syntax.source import Language, line_of, parse
 
 _PARTS = words("else_clause elif_clause else_if_clause except_clause catch_clause case_clause")
 """Parts of a statement whose block is one branch."""
@@ -88,22 +89,32 @@ class Branch:
 
 
 def branches(change: FileChange) -> tuple[Branch, ...]:
-    """Return the branches whose lines are all new, in the order of the file."""
-    found: dict[int, Branch] = {}
+    """Return the branches whose lines are all new, in the order of the file, the outer one of two first."""
+    found: dict[tuple[int, int], Branch] = {}
     for place in change.scopes:
         for node in place.nodes:
             for branch in (*_branches(place, node), *_arms(place, node), *_rests(place, node)):
-                found.setdefault(branch.edit[0], branch)
+                start, end, _ = branch.edit
+                found.setdefault((start, -end), branch)
     return tuple(branch for _, branch in sorted(found.items()))
 
 
 def raising(change: FileChange, chosen: Collection[Branch]) -> bytes | None:
-    """Return the file in which these branches raise; None if it would not parse."""
-    content = change.head
-    for branch in sorted(chosen, key=lambda each: each.edit[0], reverse=True):
-        start, end, by = branch.edit
-        content = replaced(content, start, end, by.encode())
+    """Return the file in which these branches raise; None if it would not parse.
+
+    A branch inside of one that is replaced as a whole does not raise itself: nothing comes to it any more.
+    """
+    content = with_edits(change.head, _outer(branch.edit for branch in chosen))
     return content if chosen and parse(change.path, content) is not None else None
+
+
+def _outer(edits: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """Yield the edits except those inside the bytes that another one replaces; what is put before them stays."""
+    covered = -1
+    for start, end, by in sorted(edits, key=lambda edit: (edit[0], edit[1] > edit[0], -edit[1])):
+        if start >= covered:
+            yield start, end, by
+            covered = end
 
 
 def _branches(place: FunctionScope, node: Node) -> Iterator[Branch]:
@@ -201,11 +212,11 @@ def _branch(place: FunctionScope, head: Node, condition: str, body: Node, statem
 
 
 def _statements(head: Node, body: Node) -> list[Node]:
-    """Return the statements of a branch; for a case, without its value."""
+    """Return the statements of a branch; for a case, without its value or its types."""
     if body.id != head.id:
         return block_statements(body)
-    value = head.child_by_field_name("value") or head.child_by_field_name("type")
-    inner = [each for each in named(head) if value is None or each.id != value.id]
+    values = {each.id for field_name in ("value", "type") for each in head.children_by_field_name(field_name)}
+    inner = [each for each in named(head) if each.id not in values]
     if head.type == "rescue":
         inner = [each for part in inner if part.type == "then" for each in named(part)]
     skip = words("switch_label case_switch_label default_switch_label exceptions exception_variable expression_list")
