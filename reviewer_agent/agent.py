@@ -93,8 +93,9 @@ class Reviewer:
         await self._observer.begin()
         await self._issue_labels.answer(open_items.values())
         gone = self._forge.inbox.gone
-        self._closed |= {number: gone[number] for number in gone.keys() - self._settled}
-        self._settled -= gone.keys()
+        unsettled = {number: gone[number] for number in gone.keys() - self._settled}
+        self._closed |= {number: item for number, item in unsettled.items() if self._eligibility.is_candidate(item)}
+        self._settled = (self._settled & open_items.keys()) - gone.keys()
         orphans = {number: item for number, item in self._forge.inbox.orphans.items() if self._eligibility.admits(item)}
         listed = {**self._closed, **open_items}.items()
         wanted = {

@@ -88,6 +88,31 @@ async def test_what_was_closed_without_a_merge_is_looked_at_once() -> None:
     assert len(world.server.comments()) == said
 
 
+async def test_what_was_opened_and_closed_again_is_looked_at_again() -> None:
+    world = worked(World(answers=[answer()]), PULL)
+    await tick(world)
+    world.server.seconds += 3600
+    agent = reviewer(world, "reviewer-2")
+    await agent.discover()
+    world.change(open=False, merged=True)
+    (ended,) = await tick(world, agent)
+    assert ended.result is Result.FINISHED
+    assert await agent.discover() == ()
+    world.change(open=True, merged=False)
+    await agent.discover()
+    world.change(open=False)
+    assert [candidate.number for candidate in await agent.discover()] == [PULL]
+
+
+async def test_what_needs_no_look_when_it_closes_is_not_remembered() -> None:
+    world = World(answers=[answer()])
+    agent = reviewer(world)
+    await agent.discover()
+    world.change(open=False, labels=frozenset({"bug"}))
+    assert await agent.discover() == ()
+    assert vars(agent)["_closed"] == {}
+
+
 async def test_a_closed_one_stays_a_candidate_until_it_could_be_looked_at() -> None:
     world = World(answers=[answer()])
     await tick(world)
