@@ -31,6 +31,7 @@ from shared.lock.lease import Lease
 from shared.loop.claims import Claims
 from shared.loop.read_cache import ReadCache
 from shared.models import Issue
+from shared.newest import Newest
 from shared.reconcile.lost import LostLabels
 from shared.retry.answer_retry import AnswerUnusable
 from shared.retry.run_errors import RunEnded
@@ -87,7 +88,7 @@ class Planner:
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
         self._effects = Effects(forge, specifications, policy)
         self._read_cache: ReadCache[Issue] = ReadCache(claims.port.boot)
-        self._seen_open: dict[int, list[int]] = {}
+        self._seen_open: Newest[int, list[int]] = Newest()
 
     @property
     def holding(self) -> Mapping[ItemKey, Held]:

@@ -15,6 +15,7 @@ from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue, LabelEvent
+from shared.newest import Newest
 from shared.scheduling.order import assigned, excluded
 from shared.specification import body_sha256
 from shared.workflow import HALTED, TERMINAL, Stage
@@ -28,7 +29,7 @@ class Eligibility:
         self._listener = listener
         self._specifications = specifications
         self._policy = policy
-        self._answered: set[int] = set()
+        self._answered: Newest[int, None] = Newest()
 
     async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """Return what a claim of this story would begin, or the reason why it is not claimed."""
@@ -93,7 +94,7 @@ class Eligibility:
         if not await self._listener.may_write(event.actor.login):
             if issue.number not in self._answered:
                 await self._forge.replies.once(issue.number, *untrusted_label(event.label, event.actor.login))
-                self._answered.add(issue.number)
+                self._answered[issue.number] = None
             return f"'{event.label}' was not set by somebody with write access"
         return await self._doubt(issue, event)
 

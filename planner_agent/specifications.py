@@ -16,6 +16,7 @@ from shared.github.creation import making
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import Issue
+from shared.newest import Newest
 from shared.scheduling.order import urgency
 from shared.specification import LINKED, Criterion, Specification, Trailer, read, write
 from shared.text import hosts, neutralise, one_line
@@ -54,7 +55,7 @@ class Specifications:
         self._forge = forge
         self._keys = keys
         self._policy = policy
-        self._listed: dict[tuple[int, int], Mapping[str, int]] = {}
+        self._listed: Newest[tuple[int, int], Mapping[str, int]] = Newest()
 
     def expect_none(self, held: Held) -> None:
         """Note that this lease approved the first plan that its story ever had: nothing can have been created from it.

@@ -10,6 +10,7 @@ from reviewer_agent import comments
 from shared.errors import Blocked, Transient
 from shared.github.ports import Replies
 from shared.models import Issue
+from shared.newest import Newest
 from shared.workflow import UNLABELLED, Track, stages
 from shared.workflow.labels import Labels
 
@@ -37,7 +38,7 @@ class IssueLabels:
         self._replies = replies
         self._names = names
         self._exclude = frozenset(label.casefold() for label in exclude)
-        self._answered: set[int] = set()
+        self._answered: Newest[int, None] = Newest()
 
     async def answer(self, known: Iterable[Issue]) -> None:
         """Post in each thread that carries such a label what it is for; a failed post is retried at a later look."""
@@ -52,7 +53,7 @@ class IssueLabels:
             except Transient as error:  # no review waits for that
                 log.warning("label_not_answered", outcome="retrying", error=str(error))
                 return
-            self._answered.add(item.number)
+            self._answered[item.number] = None
 
     def _is_excluded(self, item: Issue) -> bool:
         return bool(self._exclude & {label.casefold() for label in item.labels})

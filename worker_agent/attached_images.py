@@ -21,9 +21,13 @@ from shared.git.capture import ISSUE_IMAGES
 from shared.github.attachments import NotFetched
 from shared.github.ports import Attachments
 from shared.models import Issue
+from shared.newest import Newest
 from worker_agent.prompt_inputs import images, unseen
 
 log = structlog.get_logger()
+
+MOST_ISSUES = 100
+"""The most issues whose text is remembered; of the others only the addresses tell what is not shown."""
 
 MOST = 8
 """Maximum number of images of one issue and its comments that a coder is shown; the first ones are taken."""
@@ -92,7 +96,7 @@ class ImageFetcher:
         self._trust_filter = trust_filter
         self._boot = boot
         self._refused: dict[str, float] = {}
-        self._found: dict[int, tuple[str, int]] = {}
+        self._found: Newest[int, tuple[str, int]] = Newest(MOST_ISSUES)
 
     def without(self, issue: Issue) -> int:
         """Return how many images of an issue's text no coder is shown, as far as that is known now."""

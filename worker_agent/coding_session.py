@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,6 +18,7 @@ from shared.llm.port import Coder, CoderCall, Request, RunOutcome, Usage
 from shared.llm.role_router import ROLE_OF_CALL, lowered
 from shared.lock.hold import Held
 from shared.models import Issue
+from shared.newest import Newest
 from shared.retry.run_errors import RunEnded, completed
 from shared.retry.run_limit import begin_run
 from shared.specification import read
@@ -120,8 +120,8 @@ class CodingSession:
         self._prompts = prompts
         self.policy = policy
         self._runs = KnownRuns()
-        self._spent: dict[int, list[Usage]] = {}
-        self._whole: Counter[int] = Counter()
+        self._spent: Newest[int, list[Usage]] = Newest()
+        self._whole: Newest[int, int] = Newest()
 
     async def tidy(self, numbers: Iterable[int]) -> None:
         """Clean up the disk if it is time; the items `numbers` are in work."""
@@ -302,6 +302,9 @@ class CodingSession:
         over = replace(over, files={**await self._pinned_files(work, since or work.base, tree), **over.files})
         return await self._run_tests(work, tree, over, None, None, since=since)
 
+    def _count_whole(self, work: WorkContext) -> None:
+        self._whole[work.issue.number] = self._whole.get(work.issue.number, 0) + 1
+
     async def test_base(self, work: WorkContext, commit: str = "") -> TestRun:
         """Return the test run of the item's base, or of another commit of its base branch: run once on this machine."""
         tree = await work.space.tree_of(commit or work.base)
@@ -312,7 +315,7 @@ class CodingSession:
             about = (*self._commands(work), self.bench_of(work).circumstances)
 
             async def run() -> TestRun:
-                self._whole[work.issue.number] += 1
+                self._count_whole(work)
                 return await execution.run(tree)
 
             known = self._runs.keep(key, await self._base_runs.of(tree, about, run))
@@ -342,7 +345,8 @@ class CodingSession:
             policy = policy_of(work.specification, work.allowed)
             since = since or await self.phase_commits.history.judged_from(work.held.fence, work.base)
             await self.phase_commits.judge(work.held.fence, work.space, since, tree, policy)
-            self._whole[work.issue.number] += selection is None
+            if selection is None:
+                self._count_whole(work)
             known = await self._execution(work).run(tree, over, selection, deadline)
             if deadline is None:  # damaged code is run once
                 known = self._runs.keep(key, known)

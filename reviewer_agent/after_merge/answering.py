@@ -27,6 +27,7 @@ from shared.github.ports import Checks, Issues, Pulls, Replies
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import RegisterPermit, WritePermit
 from shared.models import Check
+from shared.newest import Newest
 
 log = structlog.get_logger()
 
@@ -39,6 +40,8 @@ LOST = timedelta(minutes=10)
 SLACK = timedelta(minutes=5)
 """Time before its record from which an opened issue is searched for."""
 
+MOST_EXCUSED = 100
+"""The most merges of which it is remembered that the infrastructure failed; of others the logs are read again."""
 
 EXCERPT_BYTES = 8_000
 """Bytes that are quoted of a failed check's output."""
@@ -74,9 +77,9 @@ class Answering:
         self._mirror = mirror
         self._records = records
         self._writer = writer
-        self._excused: dict[int, tuple[Check, ...]] = {}
+        self._excused: Newest[int, tuple[Check, ...]] = Newest(MOST_EXCUSED)
         """Pull request -> failed checks that the infrastructure caused, so that their logs are read once."""
-        self._unsent: dict[int, str] = {}
+        self._unsent: Newest[int, str] = Newest()
         """Pull request -> the record of an answer that this process began and sent nothing of."""
 
     async def answer(self, merge: MergeCommit, checks: tuple[Check, ...]) -> bool:

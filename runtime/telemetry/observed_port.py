@@ -9,6 +9,7 @@ from shared.errors import UnknownOutcome
 from shared.lock.codec import ItemKey
 from shared.lock.port import AdvanceFence, Operation, Port, PostComment, ReadFence, Reply
 from shared.lock.record import Fence
+from shared.newest import Newest
 from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import EventKind
 from shared.workflow import Role, Stage
@@ -28,7 +29,7 @@ class ObservedPort:
     def __init__(self, port: Port, event_recorder: EventRecorder) -> None:
         self._port, self._recorder = port, event_recorder
         self._known: dict[ItemKey, Fence | None] = {}
-        self._unsure: dict[ItemKey, Fence] = {}
+        self._unsure: Newest[ItemKey, Fence] = Newest(MOST_FENCES)
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
         """Carry out one operation."""

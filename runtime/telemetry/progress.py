@@ -14,6 +14,7 @@ from runtime.output import columns_of, laid_out, on_terminal, say
 from runtime.telemetry.cost import TaskCost, spelled
 from runtime.telemetry.progress_text import detail, doing, ended, finished_text
 from shared.clock import Clock
+from shared.newest import Newest
 from shared.telemetry.events import Event, EventKind
 from shared.text import printable
 from shared.workflow import Role
@@ -50,8 +51,8 @@ class Progress:
         self._checked: dict[str, object] = {}
         self._began = clock.boot()
         self._doing = ""
-        self._begun: dict[int, tuple[str, object]] = {}
-        self._spent: dict[int, float] = {}
+        self._begun: Newest[int, tuple[str, object]] = Newest()
+        self._spent: Newest[int, float] = Newest()
         self._live: Status | None = None
 
     @property

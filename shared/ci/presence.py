@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shared.git.ports import Mirror
 from shared.github.ports import Checks
+from shared.newest import Newest
 
 WORKFLOWS = ".github/workflows/"
 """Directory in which GitHub Actions looks for workflows."""
@@ -15,8 +16,8 @@ class Presence:
     def __init__(self, checks: Checks, source: Mirror) -> None:
         self._checks = checks
         self._source = source
-        self._found: set[str] = set()
-        self._missing: set[str] = set()
+        self._found: Newest[str, None] = Newest()
+        self._missing: Newest[str, None] = Newest()
 
     async def is_missing(self, branch: str) -> bool:
         """Return whether there is no workflow on `branch` and no check in the repository's history. Raises `Transient`.
@@ -28,10 +29,10 @@ class Presence:
             return False
         tip = await self._source.refresh(f"refs/heads/{branch}")
         if tip is None or has_workflow(await self._source.paths(tip)) or await self._checks.ever(tip):
-            self._found.add(branch)
-            self._missing.discard(branch)
+            self._found[branch] = None
+            self._missing.pop(branch, None)
             return False
-        self._missing.add(branch)
+        self._missing[branch] = None
         return True
 
     def known_missing(self, branch: str) -> bool:

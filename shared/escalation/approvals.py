@@ -15,6 +15,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
 from shared.models import Issue
+from shared.newest import Newest
 from shared.scheduling.order import excluded
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Flag, Labels
@@ -116,7 +117,7 @@ class Approvals:
         self.hours = hours
         self._barring = barring
         self._seen: dict[int, tuple[datetime, datetime, PendingDecision | None]] = {}
-        self._settled: set[tuple[int, str]] = set()
+        self._settled: Newest[tuple[int, str], None] = Newest()
 
     async def overdue(self, items: Mapping[int, Issue], now: datetime) -> AsyncIterator[PendingDecision]:
         """Yield the decisions that have waited longer than configured, at server time `now`."""
@@ -135,7 +136,7 @@ class Approvals:
 
     def settle(self, late: PendingDecision) -> None:
         """Remember that it was escalated: `overdue` yields it no more."""
-        self._settled.add((late.number, late.epoch))
+        self._settled[late.number, late.epoch] = None
 
     def _may_wait(self, item: Issue) -> bool:
         labels = self._names.read(item.labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,13 @@ _SCHEMA: Mapping[str, Any] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The sentences that were told of this lease."""
+
+    sentences: str
+
+
 class Diagnosis:
     """Asks once per lease; an error becomes a sentence, because giving up must not fail for it."""
 
@@ -54,14 +61,13 @@ class Diagnosis:
             budget_usd=min(limits.budget_usd, MOST_USD),
             deadline_seconds=min(limits.deadline_seconds, DEADLINE_SECONDS),
         )
-        self._given: dict[int, tuple[str, str]] = {}
 
     async def of(self, held: Held, error: Blocked) -> str:
         """Return the sentences that tell a person the cause; empty if the error says it itself. Raises `Lost`."""
-        number, epoch = held.fence.key.number, held.fence.nonce
         if not error.diagnosable:
             return ""
-        if self._given.get(number, ("", ""))[0] != epoch:
+        given = held.memory.get(_Given)
+        if given is None:
             try:
                 said = await self._ask_model(held.fence, error)
             except Unscripted:
@@ -69,9 +75,9 @@ class Diagnosis:
             except EngineError as failure:
                 log.warning("diagnosis_skipped", outcome="skipped", error=str(failure))
                 said = f"**Diagnosis:** none, because it could not be asked for: {one_line(str(failure), 200)}"
-            self._given[number] = epoch, said
+            given = held.memory.keep(_Given(said))
         held.check()
-        return self._given[number][1]
+        return given.sentences
 
     async def _ask_model(self, fence: Fence, error: Blocked) -> str:
         number = fence.key.number

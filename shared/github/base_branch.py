@@ -8,6 +8,7 @@ import structlog
 
 from shared.errors import Misconfigured
 from shared.models import Repository
+from shared.newest import Newest
 
 log = structlog.get_logger()
 
@@ -25,7 +26,7 @@ class BaseBranch:
         """`default` is the repository's default branch, `ask` reads the repository again; None for a fixed name."""
         self.name, self.default = name, default or name
         self._ask = ask
-        self._others: set[str] = set()
+        self._others: Newest[str, None] = Newest()
 
     async def head(self, head: Head) -> str:
         """Return its newest commit by `head`. Raises `Misconfigured` if it does not exist, and `Transient`."""
@@ -55,4 +56,4 @@ class BaseBranch:
         if branch == self.name or branch in self._others:
             return
         if not await self.renewed():
-            self._others.add(branch)
+            self._others[branch] = None

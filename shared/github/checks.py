@@ -9,6 +9,7 @@ from shared.github.client import GitHub
 from shared.github.errors import NotFound
 from shared.lock.write_permit import WritePermit
 from shared.models import Check
+from shared.newest import Newest
 
 REQUIRED_SECONDS = 600.0
 """Seconds for which the required checks of a branch are used as read last."""
@@ -24,7 +25,7 @@ class Checks:
         self._github = github
         self._repository = repository
         self._path = f"/repos/{repository}"
-        self._required: dict[str, tuple[float, frozenset[str]]] = {}
+        self._required: Newest[str, tuple[float, frozenset[str]]] = Newest()
 
     async def of(self, sha: str) -> tuple[Check, ...]:
         """Return the newest run of each check and the newest status of each context; empty if there are none."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.github import branch_rules, wire
 from shared.github.client import GitHub
+from shared.newest import Newest
 
 RULES_SECONDS = 600.0
 """Seconds for which the rules of a branch are used as read last."""
@@ -48,7 +49,7 @@ class BranchRules:
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
         self._repository = repository
-        self._known: dict[str, tuple[float, MergeRules]] = {}
+        self._known: Newest[str, tuple[float, MergeRules]] = Newest()
 
     async def of(self, branch: str) -> MergeRules:
         """Return the requirements for a merge into `branch`; only administrators see classic protection.

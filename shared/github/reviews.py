@@ -12,6 +12,7 @@ from shared.github.errors import NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.lock.hold import Held
 from shared.models import Finding, Review, ReviewComment, ReviewState
+from shared.newest import Newest
 
 _EVENTS = {
     ReviewState.APPROVED: "APPROVE",
@@ -39,7 +40,7 @@ class Reviews:
         self._path = f"/repos/{repository}/pulls"
         self._listed: dict[int, tuple[float, frozenset[Any]]] = {}
         self._submitted: dict[int, frozenset[int]] = {}
-        self._lacking: dict[tuple[str, int], float] = {}
+        self._lacking: Newest[tuple[str, int], float] = Newest(MOST)
 
     async def of(self, number: int) -> tuple[Review, ...]:
         """Return the submitted reviews, oldest first; drafts (which only their author sees) are left out.

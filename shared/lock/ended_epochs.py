@@ -58,6 +58,9 @@ def _forget_old(claimant: Claimant, fences: Iterable[Fence], now: datetime) -> N
     for known in (claimant.ended_comments, claimant.final_comments):
         for ref in known.keys() - refs:
             del known[ref]
+    oids = {fence.key.ref: fence.oid for fence in fences}
+    for ref in [ref for ref, (oid, _) in claimant.suspects.items() if oids.get(ref) != oid]:
+        del claimant.suspects[ref]
 
 
 def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:

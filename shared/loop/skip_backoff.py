@@ -16,6 +16,9 @@ LOOK_AGAIN_SECONDS = (1.0, 60.0)
 """Pauses in seconds before the second and the third look at one state of an item: GitHub's times of change have whole
 seconds, so that two changes may look like one, and a single item may be read older than the list that named it."""
 
+KEPT = 1000
+"""Items that are remembered in any case; above, only those that are candidates, or are left alone."""
+
 _State = tuple[CandidateKind, str]
 
 
@@ -59,12 +62,21 @@ class SkipBackoff:
         If there are more, half are the first ones, and half those that were never looked at: so the first ones,
         coming due again and again, do not keep the last of thousands from being looked at.
         """
+        self._forget({one.number for one in candidates})
         due = [one for one in candidates if one.number not in held and one not in self]
         if len(due) <= LOOKS:
             return tuple(due)
         first, others = due[: LOOKS // 2], due[LOOKS // 2 :]
         new = sorted(others, key=lambda one: one.number in self._known)[: LOOKS - len(first)]
         return (*first, *(one for one in others if one in new))
+
+    def _forget(self, listed: Container[int]) -> None:
+        """Forget items that are no candidates any more, if there are many; one that is left alone stays so."""
+        now = self._clock.boot()
+        if len(self._known) > KEPT:
+            self._known = {n: known for n, known in self._known.items() if n in listed or now < known.until}
+        if len(self._refused) > KEPT:
+            self._refused = {n: state for n, state in self._refused.items() if n in listed}
 
     def add(self, candidate: Candidate, skip: Skip) -> None:
         """Leave it alone, but look twice more soon: the first looks may have read an older state of it.

@@ -117,6 +117,7 @@ class Sweep:
         self._doubted = {
             fence.key.number: self._doubted[fence.key.number] for fence in found if self._is_doubted(fence)
         }
+        self._left = {n: left for n, left in self._left.items() if self._clock.boot() < left[1]}
         self._orphans = {}
 
     def _tell_of_newer(self, foreign: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from shared.newest import Newest
 from shared.telemetry.events import Event, EventKind
 from shared.workflow import Stage
 
@@ -83,8 +84,8 @@ class Tallies:
         self.durations: dict[str, dict[Labels, Durations]] = {name: {} for name in DURATIONS}
         self.tasks: dict[str, tuple[int, int]] = {}
         """Role -> number of calls, and of those completed."""
-        self._open: dict[tuple[str, str], _Open] = {}
-        self._asked: dict[tuple[str, int, int, str], datetime] = {}
+        self._open: Newest[tuple[str, str], _Open] = Newest()
+        self._asked: Newest[tuple[str, int, int, str], datetime] = Newest()
         self._folds: Mapping[EventKind, Callable[[Event, Mapping[str, Any]], None]] = {
             EventKind.CLAIM: self._fold_claim,
             EventKind.ENDED: self._fold_ended,

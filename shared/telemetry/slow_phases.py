@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from shared.newest import Newest
 from shared.telemetry.events import Event, EventKind
 from shared.workflow import TERMINAL
 
@@ -41,7 +42,7 @@ class Pace:
     """The phases of one repository in one process, by its own events: those in progress, and past durations."""
 
     def __init__(self) -> None:
-        self._running: dict[str, _Running] = {}
+        self._running: Newest[str, _Running] = Newest()
         self._took: dict[str, tuple[int, float]] = {}
 
     def record(self, event: Event) -> None:

@@ -72,6 +72,7 @@ class Blockers:
         is unchanged. Raises `Transient`.
         """
         self._waiting = {number: wait for number, wait in self._waiting.items() if number in known}
+        self._freed = {number: times for number, times in self._freed.items() if number in known}
         unseen = [(number, wait) for number, wait in self._waiting.items() if not self._is_listed(wait)]
         for number, wait in unseen[:MOST_WATCHED]:
             if (stands := self._waiting.pop(number, None)) is None:

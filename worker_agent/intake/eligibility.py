@@ -13,6 +13,7 @@ from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Account, Issue, LabelEvent, PullRequest
+from shared.newest import Newest
 from shared.scheduling.agent_contract import Candidate, Skip
 from shared.scheduling.order import assigned, excluded
 from shared.workflow import TERMINAL, UNLABELLED, Stage
@@ -51,7 +52,7 @@ class Eligibility:
         self._other_accounts = other_accounts
         self._requests = requests
         self._ci_reader = ci_reader
-        self._answered: set[int] = set()
+        self._answered: Newest[int, None] = Newest()
         self.blockers = Blockers(forge.issues, forge.inbox)
         self._same_files = SameFiles(policy.names, policy.intake.priorities)
         self._text_binding = TextBinding(forge, writers, policy.names)
@@ -158,7 +159,7 @@ class Eligibility:
         if pull_request.number not in self._answered:
             text = comments.opened_again(self._policy.names)
             await self._forge.replies.once(pull_request.number, "opened-again", text)
-            self._answered.add(pull_request.number)
+            self._answered[pull_request.number] = None
 
     async def _pull_request(self, candidate: Candidate, fence: Fence | None) -> PullRequest | None:
         number = (fence.pr if fence else 0) or candidate.pull_request
@@ -208,7 +209,7 @@ class Eligibility:
         """Reply once that an untrusted label starts nothing; this process reads the thread once for that."""
         if number not in self._answered:
             await self._forge.replies.once(number, *untrusted_label(event.label, event.actor.login))
-            self._answered.add(number)
+            self._answered[number] = None
 
     async def _distrust(self, actor: Account | None) -> str:
         """Return why a label by `actor` (None: unknown) starts nothing; empty if the actor is trusted."""

@@ -14,12 +14,16 @@ from shared.github.ports import StatusComments
 from shared.github.status import Status
 from shared.lock.write_permit import WritePermit
 from shared.models import Issue
+from shared.newest import Newest
 from shared.specification import read
 from shared.text import neutralise, one_line
 from worker_agent.prompt_inputs import images
 
 TOLD, LINE_CHARS = 3, 160
 """The most lines that are quoted, and the most characters of each."""
+
+MOST_NOTED = 100
+"""The most issues that are remembered with a note: that of another stands in its status when it was read again."""
 
 
 class NotedStatus:
@@ -29,7 +33,7 @@ class NotedStatus:
         """`without` counts the images of an issue that no coder is shown, as far as that is known."""
         self._board = board
         self._without = without
-        self._noted: dict[int, Issue] = {}
+        self._noted: Newest[int, Issue] = Newest(MOST_NOTED)
 
     def seen(self, issue: Issue) -> None:
         """Remember an issue as it is now, if its text may need a note."""

@@ -63,6 +63,7 @@ class SameFiles:
             return
         self._known = known
         self._beginning &= known.keys()
+        self._freed = {number: times for number, times in self._freed.items() if number in known}
         for number, sharing in tuple(self._waiting.items()):
             other = known.get(sharing.on)
             if other is None or not (self._stands(other) and _shared_files(other, sharing.files)):

@@ -67,6 +67,13 @@ async def test_it_is_one_bounded_call_and_its_words_do_nothing(held: Held) -> No
     assert "<!--" not in told[0]
 
 
+async def test_what_was_told_is_remembered_as_long_as_the_lease_and_no_longer(held: Held) -> None:
+    told = await Diagnosis(Model(ANSWER), Issues(), RunLimits()).of(held, Hard("It failed."))
+    other = Model(RunOutcome(Ending.COMPLETED, answer={"cause": "Another.", "suggestion": ""}))
+    assert await Diagnosis(other, Issues(), RunLimits()).of(held, Hard("It failed.")) == told
+    assert other.asked == []
+
+
 async def test_a_configured_run_budget_below_a_dollar_holds(held: Held) -> None:
     model = Model(ANSWER)
     await Diagnosis(model, Issues(), RunLimits(budget_usd=0.25)).of(held, Hard("x"))

@@ -83,6 +83,18 @@ def test_ends_that_nobody_looks_at_any_more_are_forgotten(server: Server, alice:
     assert len(alice.port.done) == asked
 
 
+def test_what_looked_dead_once_is_forgotten_when_its_fence_is_another_one_or_gone(
+    server: Server, alice: FakeAgent, bob: FakeAgent
+) -> None:
+    fence = alice.win().fence
+    suspects = {fence.key.ref: (fence.oid, 1.0), "refs/ack/worker/7": ("1" * 40, 1.0)}
+    bob.claimant.suspects.update(suspects)
+    run(bob.port, tell_ends(bob.port, [fence], bob.claimant, fence.stamped))
+    assert list(bob.claimant.suspects) == [fence.key.ref]
+    run(bob.port, tell_ends(bob.port, [replace(fence, oid="2" * 40)], bob.claimant, fence.stamped))
+    assert bob.claimant.suspects == {}
+
+
 @pytest.mark.parametrize("after", [YOUNG - timedelta(seconds=1), OLD])
 def test_what_has_just_ended_or_long_ago_is_left(
     server: Server, alice: FakeAgent, bob: FakeAgent, after: timedelta

@@ -11,7 +11,7 @@ from shared.commands.discussion import NOTHING_SAID, Discussion
 from shared.git.capture import ISSUE_IMAGES
 from shared.github.attachments import Image, NotFetched
 from shared.models import Account, Comment, Issue
-from worker_agent.attached_images import AGAIN_SECONDS, MOST, AttachedImages, ImageFetcher, none_shown
+from worker_agent.attached_images import AGAIN_SECONDS, MOST, MOST_ISSUES, AttachedImages, ImageFetcher, none_shown
 from worker_agent.prompt_inputs import images
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -99,6 +99,17 @@ async def test_each_image_is_fetched_once_and_one_that_failed_after_a_while(tmp_
     again = Site()
     assert (await of(again.image_fetcher(), one, tmp_path)).unseen == 0
     assert again.asked == [], "what lies there needs nothing after a restart"
+
+
+async def test_the_text_of_an_issue_of_long_ago_is_forgotten_and_read_again(tmp_path: Path) -> None:
+    site = Site("ours:1")
+    image_fetcher = site.image_fetcher()
+    old, *others = (replace(issue(shown("ours:1")), number=number) for number in range(MOST_ISSUES + 1))
+    assert (await of(image_fetcher, old, tmp_path)).unseen == image_fetcher.without(old) == 1
+    for one in others:
+        await of(image_fetcher, one, tmp_path)
+    assert image_fetcher.without(old) == 0
+    assert (await of(image_fetcher, old, tmp_path)).unseen == image_fetcher.without(old) == 1
 
 
 async def test_nothing_is_fetched_for_a_stranger_or_from_elsewhere(tmp_path: Path) -> None:

@@ -148,6 +148,8 @@ async def test_a_blocker_that_goes_is_noticed_whatever_list_it_is_in() -> None:
     asked = len(shelf.asked)
     await blockers.look(waiting)
     assert (shelf.read, len(shelf.asked)) == ([2], asked), "what has gone is not looked at again"
+    await blockers.look({1: waiting[1]})
+    assert [blockers.times_freed(number) for number in (1, 5)] == [1, 0], "an issue that is gone is forgotten"
 
 
 async def test_many_blockers_are_looked_at_in_turn_and_those_of_nobody_never() -> None:

@@ -103,6 +103,8 @@ def test_who_waits_is_free_as_soon_as_the_list_says_so(then: list[Issue]) -> Non
     looked.files.look(listed(*then, waiting))
     assert looked.files.times_freed(2) == 1
     assert looked.waits(waiting) == 0
+    looked.files.look(listed(*then))
+    assert looked.files.times_freed(2) == 0, "an issue that is gone is forgotten"
 
 
 def test_a_text_without_files_waits_for_nobody() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from shared.github.status import Status
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Account, Issue
-from worker_agent.intake.not_understood import LINE_CHARS, TOLD, NotedStatus, note_text
+from worker_agent.intake.not_understood import LINE_CHARS, MOST_NOTED, TOLD, NotedStatus, note_text
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -58,6 +58,21 @@ async def test_every_word_about_the_issue_ends_with_it_until_the_text_is_another
     noted.seen(issue("Depends on #12"))
     await noted.show(1, Status("Working."), notice)
     assert (board.notes, await noted.data(1)) == ("", {"number": 1})
+
+
+async def test_an_issue_of_long_ago_has_its_note_again_when_it_was_read_again() -> None:
+    board = Board()
+    noted = NotedStatus(board, lambda issue: 0)
+    for number in range(MOST_NOTED + 1):
+        noted.seen(issue("Hängt von #12 ab.", number))
+    notes = []
+    for number in (0, 1):
+        await noted.show(number, Status("Working."), Notice(number, "test"))
+        notes.append(board.notes)
+    noted.seen(issue("Hängt von #12 ab.", 0))
+    await noted.show(0, Status("Working."), Notice(0, "test"))
+    assert (notes[0], board.notes) == ("", notes[1])
+    assert "Nothing waits" in board.notes
 
 
 async def test_images_are_told_of_as_far_as_no_coder_sees_them() -> None:
