@@ -5,7 +5,7 @@ Costs are reserved before a call and settled after it, so parallel agents never 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import anyio
@@ -17,6 +17,7 @@ from shared.budget.ledger_lines import NO_DETAILS, Entry, Reservation, RunDetail
 from shared.errors import Transient
 from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
+from shared.newest import Newest
 from shared.scheduling.budget_check import Shortage
 
 log = structlog.get_logger()
@@ -53,13 +54,18 @@ class Ledger:
             REF, fences, history, ledger_lines.read, ledger_lines.VERSION, ledger_lines.until_balanced
         )
         self._read_at: datetime | None = None
-        self._warned: set[tuple[str, str]] = set()
-        self._billed_to: dict[str, str] = {}
+        self._warned: Newest[tuple[str, str], None] = Newest()
+        self._billed_to: Newest[str, str] = Newest()
         self._writing = anyio.Lock()
 
     def count(self, item: str, billed_to: str) -> None:
         """Count the runs for `item` to `billed_to`, another item."""
         self._billed_to[item] = billed_to
+
+    @property
+    def lines(self) -> Sequence[Entry]:
+        """The lines that this process keeps: those that the newest balance has not added up."""
+        return self._log.entries
 
     async def reserve(self, run: str, item: str, usd: float, seconds: float) -> BudgetRefusal | None:
         """Reserve `usd` for a run that ends within `seconds`; return the refusal if a limit forbids it.
@@ -137,8 +143,15 @@ class Ledger:
         return BudgetRefusal(None, OUTDATED.format(version=self._log.newer, known=ledger_lines.VERSION), now + UPGRADE)
 
     async def _append(self, entry: Entry) -> bool:
-        """Append an entry; return whether that is known to have worked. If not, the next read shows it."""
-        return await self._log.append(ledger_lines.write(entry), entry)
+        """Append an entry; return whether that is known to have worked. If not, the next read shows it.
+
+        Lines that its balance covers are dropped: where nobody else writes, no reading would ever do it.
+        """
+        if not await self._log.append(ledger_lines.write(entry), entry):
+            return False
+        if isinstance(entry, Reservation) and entry.balance is not None:
+            self._log.entries = ledger_lines.needed(self._log.entries)
+        return True
 
     async def _read(self) -> None:
         """Read the lines from the server; lines that the newest balance covers are dropped."""
@@ -152,7 +165,7 @@ class Ledger:
         for state in budgets.warnings(self._books(now), item, self.limits, now, usd):
             warning = (state.period, item if state.period is budgets.Period.ISSUE else f"{now:%Y-%m-%d}")
             if warning not in self._warned:
-                self._warned.add(warning)
+                self._warned[warning] = None
                 log.warning(
                     "budget_nearly_used_up",
                     period=str(state.period),

@@ -164,6 +164,8 @@ async def test_a_new_machine_reads_the_balance_and_not_what_lies_before_it(tmp_p
         await old.settle(f"old{number}", 6, "claude")
     times.at += timedelta(days=10)
     await old.reserve("balanced", "#2", 5, 60)
+    assert [entry.run for entry in old.lines] == ["balanced"], "although nobody else has written anything"
+    assert "| issue | $18.00 |" in old.table("#1")
     asked: list[int] = []
     mirror = await machine(tmp_path / "b", str(remote.path))
 
