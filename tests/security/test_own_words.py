@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import structlog
 from engine import REPOSITORY
+from logging_scene import logging_as_before
 
 from config.collector import collector
 from config.credentials import signing_keys
@@ -80,24 +81,31 @@ def test_every_secret_of_a_process_is_known_to_it(canaries: Canaries, processes:
     assert [name for name, value in named(canaries).items() if not any(value in word for word in known)] == []
 
 
+def logged(value: str) -> str:
+    """Log a secret, written in each form, as a library's error would hold it; return what was logged."""
+    log, raw = structlog.get_logger(), ""
+    for form, write in FORMS.items():
+        request = f"POST /x headers={{'Authorization': 'token {write(value.encode()).decode('latin-1')}'}}"
+        raw += f"{form}: {request}\n"
+        try:
+            try:
+                raise OSError(request)
+            except OSError as error:
+                raise RuntimeError("the request failed", request) from error
+        except RuntimeError as error:
+            log.exception("tick_failed", request=request, error=repr(error))
+    return raw
+
+
 @pytest.mark.parametrize("as_json", [True, False])
 def test_no_traceback_tells_a_secret(
     canaries: Canaries, processes: tuple[Process, ...], as_json: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A library may raise with the whole request in its message, in whatever form."""
-    configure(json=as_json, verbose=True, secrets=[word for one in processes for word in one.secrets.known()])
-    log, raw, secrets = structlog.get_logger(), "", named(canaries)
-    for value in secrets.values():
-        for form, write in FORMS.items():
-            request = f"POST /x headers={{'Authorization': 'token {write(value.encode()).decode('latin-1')}'}}"
-            raw += f"{form}: {request}\n"
-            try:
-                try:
-                    raise OSError(request)
-                except OSError as error:
-                    raise RuntimeError("the request failed", request) from error
-            except RuntimeError as error:
-                log.exception("tick_failed", request=request, error=repr(error))
+    secrets = named(canaries)
+    with logging_as_before():
+        configure(json=as_json, verbose=True, secrets=[word for one in processes for word in one.secrets.known()])
+        raw = "".join(map(logged, secrets.values()))
     said = capsys.readouterr().err
     detector = Detector(secrets)
     assert said.count("tick_failed") == len(secrets) * len(FORMS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -186,21 +186,36 @@ def settings(shop: Shop, **changes: Any) -> Settings:
     return Settings.model_validate({**known, **changes}, strict=False)
 
 
-async def built(shop: Shop, environment: Mapping[str, str], **changes: Any) -> RoleRouter:
-    """Return the backend as an agent's process builds it."""
-    configured = settings(shop, **changes)
-    directory = StateDirectory(configured.state_dir).open()
-    with directory.claim_identity(Role.WORKER) as identity:
-        process = Process(configured, Role.WORKER, RealClock(), identity, environment)
-        made = await backend(process, configured.repositories[0], Confinement())
-    assert isinstance(made, RoleRouter)
-    return made
+class Builder:
+    """Builds the backend as an agent's process does; the events of all these processes are written at the end."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop = shop
+        self.processes: list[Process] = []
+
+    async def __call__(self, environment: Mapping[str, str], **changes: Any) -> RoleRouter:
+        configured = settings(self.shop, **changes)
+        directory = StateDirectory(configured.state_dir).open()
+        with directory.claim_identity(Role.WORKER) as identity:
+            process = Process(configured, Role.WORKER, RealClock(), identity, environment)
+            self.processes.append(process)
+            made = await backend(process, configured.repositories[0], Confinement())
+        assert isinstance(made, RoleRouter)
+        return made
 
 
-async def test_the_configured_program_is_built_bounded_and_runs(shop: Shop) -> None:
+@pytest.fixture
+async def built(shop: Shop) -> AsyncIterator[Builder]:
+    builder = Builder(shop)
+    yield builder
+    for process in builder.processes:
+        await process.telemetry.written()
+
+
+async def test_the_configured_program_is_built_bounded_and_runs(shop: Shop, built: Builder) -> None:
     path = str(shop.program("pathlib.Path('ran').write_text(os.environ['ANTHROPIC_API_KEY']); result()"))
     environment = {"PATH": os.defpath, "ANTHROPIC_API_KEY": TOKEN, "GITHUB_TOKEN": "gh-c4n4ry"}
-    coder = await built(shop, environment, claude_cli=path)
+    coder = await built(environment, claude_cli=path)
     assert coder.name == "claude"
     tree = shop.root / "state" / "workspaces" / "tree"
     tree.mkdir(parents=True)
@@ -212,11 +227,11 @@ async def test_the_configured_program_is_built_bounded_and_runs(shop: Shop) -> N
 
 @pytest.mark.parametrize(("tools", "searches"), [([], False), (["web_search"], True), (["web_fetch"], False)])
 async def test_the_program_is_given_a_tool_of_the_vendor_only_if_it_is_configured(
-    shop: Shop, tools: list[str], searches: bool
+    shop: Shop, built: Builder, tools: list[str], searches: bool
 ) -> None:
     path = str(shop.program("pathlib.Path('argv').write_text(json.dumps(sys.argv)); result()"))
     environment = {"PATH": os.defpath, "ANTHROPIC_API_KEY": TOKEN}
-    coder = await built(shop, environment, claude_cli=path, llm={"vendor_tools": tools})
+    coder = await built(environment, claude_cli=path, llm={"vendor_tools": tools})
     tree = shop.root / "state" / "workspaces" / "tree"
     tree.mkdir(parents=True)
     assert (await coder.run(shop.request(tree=tree))).ending is Ending.COMPLETED
@@ -226,18 +241,18 @@ async def test_the_program_is_given_a_tool_of_the_vendor_only_if_it_is_configure
         searches,
     ]
     environment = {"PATH": os.defpath, "CLAUDE_CODE_OAUTH_TOKEN": "login-c4n4ry"}
-    coder = await built(shop, environment, claude_cli=path, llm={"vendor_tools": tools})
+    coder = await built(environment, claude_cli=path, llm={"vendor_tools": tools})
     assert (await coder.run(shop.request(tree=tree))).ending is Ending.COMPLETED
     assert "WebSearch" not in (tree / "argv").read_text(), "with a login nobody meters it"
 
 
 @pytest.mark.fault(22)
-async def test_a_start_without_program_or_key_is_refused(shop: Shop) -> None:
+async def test_a_start_without_program_or_key_is_refused(shop: Shop, built: Builder) -> None:
     path = str(shop.program("result()"))
     with pytest.raises(Unauthorized, match="ANTHROPIC_API_KEY"):
-        await built(shop, {"PATH": os.defpath}, claude_cli=path)
+        await built({"PATH": os.defpath}, claude_cli=path)
     with pytest.raises(Misconfigured, match="install-cli claude"):
-        await built(shop, {"PATH": str(shop.root), "ANTHROPIC_API_KEY": TOKEN}, claude_cli="/nowhere")
+        await built({"PATH": str(shop.root), "ANTHROPIC_API_KEY": TOKEN}, claude_cli="/nowhere")
     shop.program("result()", version="1")
     with pytest.raises(Misconfigured, match="is not Claude Code"):
-        await built(shop, {"PATH": os.defpath, "ANTHROPIC_API_KEY": TOKEN}, claude_cli=path)
+        await built({"PATH": os.defpath, "ANTHROPIC_API_KEY": TOKEN}, claude_cli=path)

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import structlog
+from logging_scene import logging_as_before
 
 from shared.telemetry.logging import bind_agent, bind_item, configure
 
@@ -27,13 +28,8 @@ PACKAGES = ("planner_agent", "worker_agent", "reviewer_agent", "shared", "config
 
 @pytest.fixture(autouse=True)
 def _logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    yield
-    root.handlers = handlers
-    root.setLevel(level)
-    structlog.contextvars.clear_contextvars()
-    structlog.reset_defaults()
+    with logging_as_before():
+        yield
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
