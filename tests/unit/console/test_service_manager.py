@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from config.environment import Notify, notify
-from runtime.daemon.serving import Supervisor
+from runtime.daemon.service_manager import ServiceManager
 
 
 class OneBeat:
@@ -44,33 +44,33 @@ def heard(manager: socket.socket) -> list[str]:
             return found
 
 
-async def beat(supervisor: Supervisor, status: str = "", stuck: str = "") -> None:
+async def beat(notifier: ServiceManager, status: str = "", stuck: str = "") -> None:
     async with anyio.create_task_group() as group:
-        group.start_soon(supervisor.attend, lambda: status, lambda: stuck)
+        group.start_soon(notifier.attend, lambda: status, lambda: stuck)
         await anyio.wait_all_tasks_blocked()
         group.cancel_scope.cancel()
 
 
 async def test_a_life_as_its_manager_hears_it(manager: socket.socket, tmp_path: Path) -> None:
-    supervisor = Supervisor(Notify(str(tmp_path / "notify"), 30), OneBeat())
-    await beat(supervisor, "worker: starting")
+    notifier = ServiceManager(Notify(str(tmp_path / "notify"), 30), OneBeat())
+    await beat(notifier, "worker: starting")
     assert heard(manager) == ["EXTEND_TIMEOUT_USEC=60000000", "WATCHDOG=1", "STATUS=worker: starting"]
-    supervisor.ready()
-    await beat(supervisor, "worker: 1 in work")
-    await beat(supervisor, "worker: 1 in work")
+    notifier.ready()
+    await beat(notifier, "worker: 1 in work")
+    await beat(notifier, "worker: 1 in work")
     assert heard(manager) == ["READY=1", "WATCHDOG=1", "STATUS=worker: 1 in work", "WATCHDOG=1"]
-    supervisor.reloading()
-    supervisor.ready()
-    supervisor.stopping()
+    notifier.reloading()
+    notifier.ready()
+    notifier.stopping()
     began, *rest = heard(manager)
     assert began.startswith("RELOADING=1\nMONOTONIC_USEC=")
     assert rest == ["READY=1", "STOPPING=1\nSTATUS=stopping"]
 
 
 async def test_a_stuck_process_gives_no_sign_of_life(manager: socket.socket, tmp_path: Path) -> None:
-    supervisor = Supervisor(Notify(str(tmp_path / "notify"), 30), OneBeat())
-    supervisor.ready()
-    await beat(supervisor, "fine", stuck="The loop of a/b has not ticked for 999 seconds.")
+    notifier = ServiceManager(Notify(str(tmp_path / "notify"), 30), OneBeat())
+    notifier.ready()
+    await beat(notifier, "fine", stuck="The loop of a/b has not ticked for 999 seconds.")
     assert heard(manager) == ["READY=1", "STATUS=The loop of a/b has not ticked for 999 seconds."]
 
 
@@ -78,24 +78,24 @@ async def test_a_stuck_process_gives_no_sign_of_life(manager: socket.socket, tmp
 async def test_without_a_manager_nothing_is_sent_and_one_that_is_gone_ends_nothing(
     tmp_path: Path, address: str, not_told: list[str]
 ) -> None:
-    supervisor = Supervisor(Notify(address and str(tmp_path / address)), OneBeat())
+    notifier = ServiceManager(Notify(address and str(tmp_path / address)), OneBeat())
     with capture_logs() as logs:
-        await beat(supervisor, "fine")
-        supervisor.stopping()
+        await beat(notifier, "fine")
+        notifier.stopping()
     assert [(one["event"], one["message"]) for one in logs] == [("supervisor_not_told", what) for what in not_told]
 
 
 async def test_a_manager_that_goes_and_comes_is_complained_of_once_each_time(tmp_path: Path) -> None:
     address = tmp_path / "notify"
-    supervisor = Supervisor(Notify(str(address)), OneBeat())
+    notifier = ServiceManager(Notify(str(address)), OneBeat())
     with capture_logs() as logs:
         for _ in range(2):
-            supervisor.reloading()
-            supervisor.ready()
+            notifier.reloading()
+            notifier.ready()
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
                 receiver.bind(str(address))
-                supervisor.stopping()
-                supervisor.stopping()
+                notifier.stopping()
+                notifier.stopping()
             address.unlink()
     assert [one["event"] for one in logs] == ["supervisor_not_told", "supervisor_told_again"] * 2
 
