@@ -14,7 +14,7 @@ import anyio
 from config.loading import load
 from config.settings import Settings
 from console.orders import ACTIONS, DECISIONS, Order, OrderResult, ordered
-from runtime.building.sign_in import completed
+from runtime.building.sign_in import with_gh_token
 from runtime.launch import FAILED, OK, code_of
 from shared.commands.command import ALIASES, Verb
 from shared.commands.command_rules import CommandRefused
@@ -41,7 +41,9 @@ def recovered(options: RecoverOptions, environment: Mapping[str, str]) -> int:
         verb, name, number = _read(options)
         settings = load(options.config, repository=name, environment=environment)
         _check_backend(options, settings)
-        answer = anyio.run(ordered, settings, completed(settings, environment), Order(verb, number, options.backend))
+        answer = anyio.run(
+            ordered, settings, with_gh_token(settings, environment), Order(verb, number, options.backend)
+        )
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
         return code_of(error)

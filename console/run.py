@@ -12,7 +12,7 @@ from planner_agent.build import prepare
 from reviewer_agent.build import build as reviewer
 from runtime.arguments import Arguments
 from runtime.daemon.start import Job
-from runtime.launch import complain, launched
+from runtime.launch import complain, launch_all
 from shared.errors import EngineError
 from shared.light_imports import load_structlog
 from shared.workflow import Role
@@ -40,4 +40,4 @@ def together(
     except EngineError as error:
         return complain(error)
     arguments = Arguments(None, config, once=False, wait=True, verbose=verbose, agent_id=None, log_level=log_level)
-    return launched(JOBS, arguments, read, environment)
+    return launch_all(JOBS, arguments, read, environment)

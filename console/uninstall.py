@@ -17,7 +17,7 @@ from config.settings import Settings
 from console.doctor.context import Machine, RepositoryContext
 from console.doctor.probes import visited_repository
 from console.history.fences import newest
-from runtime.building.sign_in import ANSWERS, completed, git_server
+from runtime.building.sign_in import ANSWERS, git_server, with_gh_token
 from runtime.launch import FAILED, OK, complain
 from runtime.output import say
 from shared.errors import Blocked, EngineError, Misconfigured
@@ -73,7 +73,7 @@ def removed(options: UninstallOptions, ask: Ask | None, environment: Mapping[str
     try:
         file = source(options.config, environment=environment)
         settings = load(options.config, repository=options.repository, environment=environment)
-        machine = Machine(settings, completed(settings, environment), RealClock())
+        machine = Machine(settings, with_gh_token(settings, environment), RealClock())
         return anyio.run(_uninstall, options, machine, file, ask)
     except EngineError as error:
         return complain(error)

@@ -9,7 +9,7 @@ from config.settings import Settings
 from config.state import StateDirectory
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
-from runtime.building.assembly import Parts, Process, observed, opened
+from runtime.building.assembly import Parts, Process, observed, open_repositories
 from shared.clock import Clock
 from shared.loop.polling_loop import Loop
 from shared.scheduling.agent_contract import Agent
@@ -50,7 +50,7 @@ async def at_work(
     interval_seconds: float = INTERVAL_SECONDS,
 ) -> AsyncIterator[tuple[Loop, Agent]]:
     """The agent of a process with one repository, and its loop; with `observe` it is recorded what happens."""
-    async with opened(process) as (parts,):
+    async with open_repositories(process) as (parts,):
         agent = BUILD[process.role](change(parts))
         driven = observed(agent, parts) if observe else agent
         loop = Loop(

@@ -22,12 +22,12 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import observed
 from runtime.building.connections import Connections
 from runtime.building.process import Process
-from runtime.building.sign_in import completed
+from runtime.building.sign_in import with_gh_token
 from runtime.daemon.agent_lifecycle import DRAINED, AgentLifecycle, admission_of
 from runtime.daemon.configuration import Configuration
 from runtime.daemon.repository_loops import tell
 from runtime.daemon.serving import serve
-from runtime.daemon.start import Build, Job, Prepare, furnished, loop_of, slots_of
+from runtime.daemon.start import Build, Job, Prepare, loop_of, open_usable, slots_of
 from runtime.daemon.webhook_hints import WebhookHints
 from runtime.output import keep_streams, on_terminal, say, show
 from runtime.session_notices import Interruption, announce
@@ -82,10 +82,10 @@ def launch(
     if not arguments.once:
         with suppress(EngineError):  # the start says what is wrong
             announce((role,), read())
-    return launched((Job(role, build, prepare),), arguments, read, environment, clock=clock)
+    return launch_all((Job(role, build, prepare),), arguments, read, environment, clock=clock)
 
 
-def launched(
+def launch_all(
     jobs: Sequence[Job],
     arguments: Arguments,
     read: Callable[[], Settings],
@@ -114,7 +114,7 @@ def launched(
             processes, connections = [], Connections()
             for job in jobs:
                 agent = stack.enter_context(state.claim_identity(job.role, arguments.agent_id))
-                known = completed(settings, environment)
+                known = with_gh_token(settings, environment)
                 at_hand = settings, job.role, clock or RealClock(), agent, known, arguments.roles
                 processes.append(Process(*at_hand, watcher=watcher, connections=connections))
             _set_up_log(arguments, processes)
@@ -260,7 +260,7 @@ async def _run_process(
 async def _run_once(one: tuple[Job, Process], arguments: Arguments, orders: Orders, interruption: Interruption) -> int:
     """Work on one item of the first repository that has any; return the exit code."""
     job, process = one
-    stack, site = await furnished(process, arguments, job.prepare)
+    stack, site = await open_usable(process, arguments, job.prepare)
     async with stack:
         for name, error in site.aside.items():
             log.error("repository_set_aside", outcome="skipped", repo=name, error=str(error))

@@ -30,7 +30,7 @@ from console.status.document import document
 from console.status.look import Look, Unread
 from console.status.machine import machine
 from console.status.row import Board
-from runtime.building.sign_in import completed, git_server
+from runtime.building.sign_in import git_server, with_gh_token
 from runtime.launch import OK, complain
 from runtime.signals import until_stopped
 from shared.clock import Clock
@@ -55,7 +55,7 @@ def shown(options: DashboardOptions, environment: Mapping[str, str], clock: Cloc
     """Serve the page until a signal; 128+n for it, 1 when GitHub did not answer, 2 for configuration, 4 for rights."""
     try:
         settings = load(options.config, repository=options.repository, environment=environment)
-        serving = partial(_serve, options, settings, completed(settings, environment), clock)
+        serving = partial(_serve, options, settings, with_gh_token(settings, environment), clock)
     except EngineError as error:
         return complain(error)
     code, stopped_by = anyio.run(until_stopped, serving, complain, clock)
@@ -107,7 +107,7 @@ def _site(
 
     async def carried_out(repository: str, order: Order) -> OrderResult:
         one = load(options.config, repository=repository, environment=environment)
-        return await ordered(one, completed(one, environment), order)
+        return await ordered(one, with_gh_token(one, environment), order)
 
     desk = OrderEndpoint(token, boards, carried_out, feed.outdate)
     return Site(whole, status, Live(changed, lambda: feed.news, clock, options.interval), desk)

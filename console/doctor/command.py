@@ -16,7 +16,7 @@ from console.doctor.finding import failed, healthy, only_passing
 from console.doctor.machine import change_it
 from console.doctor.probes import findings_of
 from console.doctor.report import as_json, show
-from runtime.building.sign_in import completed
+from runtime.building.sign_in import with_gh_token
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
 from shared.errors import Misconfigured
 from shared.loop.real_clock import RealClock
@@ -44,7 +44,7 @@ def examined(options: DoctorOptions, environment: Mapping[str, str]) -> int:
         else:
             sys.stderr.write(f"{error}\n")
         return MISCONFIGURED
-    machine = Machine(settings, completed(settings, environment), RealClock(), options.quick)
+    machine = Machine(settings, with_gh_token(settings, environment), RealClock(), options.quick)
     roles = AGENTS if options.agent is None else frozenset({options.agent})
     findings = anyio.run(findings_of, machine, roles)
     if options.json:

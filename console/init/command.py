@@ -15,7 +15,7 @@ from config.settings import Settings
 from console.init.files import Blanks, NewFile, configuration_file, key_file
 from console.option_values import API_URL, usable
 from runtime.building.assembly import Process
-from runtime.building.sign_in import completed
+from runtime.building.sign_in import with_gh_token
 from runtime.building.visits import visiting, visitor
 from runtime.launch import FAILED, OK, complain
 from runtime.output import say, show
@@ -77,7 +77,7 @@ def initialise(
     try:
         usable({"--api-url": (API_URL, options.api_url)})
         settings, todo = _local(options, environment)
-        with visitor(settings, completed(settings, environment), clock or RealClock()) as process:
+        with visitor(settings, with_gh_token(settings, environment), clock or RealClock()) as process:
             return anyio.run(_initialise, options, process, todo, ask)
     except EngineError as error:
         return complain(error)

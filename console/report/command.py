@@ -45,7 +45,7 @@ from console.report.item import Item, Touch, WorkState, items, stories
 from console.report.rework import LAYOUT, Landed, Reason, read, rework
 from console.status.phrases import ago, plain
 from reviewer_agent.after_merge.record import PREFIX, answered
-from runtime.building.sign_in import completed
+from runtime.building.sign_in import with_gh_token
 from runtime.launch import OK, complain
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
@@ -73,7 +73,7 @@ def reported(options: ReportOptions, environment: Mapping[str, str], clock: Cloc
         _since(
             options.since, datetime.fromtimestamp(clock.now(), UTC)
         )  # before GitHub is asked, whose time counts then
-        found = anyio.run(_figures, options, settings, completed(settings, environment), clock)
+        found = anyio.run(_figures, options, settings, with_gh_token(settings, environment), clock)
     except EngineError as error:
         return complain(error)
     if options.json:

@@ -27,7 +27,7 @@ from console.start.questions import INTERRUPTED, Person
 from runtime.arguments import Arguments
 from runtime.building.sign_in import git_server
 from runtime.daemon.start import Job
-from runtime.launch import FAILED, OK, complain, engine_error_of, launched
+from runtime.launch import FAILED, OK, complain, engine_error_of, launch_all
 from runtime.output import keep_streams, say, show
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient
@@ -221,4 +221,4 @@ def _work(draft: Draft, environment: Mapping[str, str]) -> int:
     name, path = draft.choices.repository, draft.path
     arguments = Arguments(name, path, once=True, wait=True, verbose=False, agent_id=None, tells=True)
     job = Job(Role.WORKER, worker)
-    return launched((job,), arguments, lambda: draft.settings(environment), environment, clock=draft.clock)
+    return launch_all((job,), arguments, lambda: draft.settings(environment), environment, clock=draft.clock)

@@ -19,7 +19,7 @@ from console.manual import link
 from console.start.draft import Draft
 from console.start.printed_steps import NotReady, failures
 from console.start.questions import Nobody, Person, ask
-from runtime.building.sign_in import completed, git_server
+from runtime.building.sign_in import git_server, with_gh_token
 from runtime.output import show
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
 from shared.github.access import needed
@@ -90,7 +90,7 @@ def _existing_token(settings: Settings, environment: Mapping[str, str]) -> tuple
         return environment, str(github.token_file)
     if environment.get(github.token_env, "").strip():
         return environment, f"the variable {github.token_env}"
-    known = completed(settings, environment)
+    known = with_gh_token(settings, environment)
     return (known, "`gh auth login`") if known.get(github.token_env) else (None, "")
 
 

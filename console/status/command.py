@@ -28,7 +28,7 @@ from console.status.look import Look, Unread, again, first
 from console.status.machine import Machine, lines, machine
 from console.status.phrases import KIND, ago, cost, held, plain, tries, waits
 from console.status.row import Board, ItemRow
-from runtime.building.sign_in import completed
+from runtime.building.sign_in import with_gh_token
 from runtime.launch import OK, complain
 from runtime.signals import until_stopped
 from shared.budget.budgets import BudgetLimits
@@ -56,7 +56,7 @@ def print_board(options: StatusOptions, environment: Mapping[str, str], clock: C
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_COLUMNS)
     try:
         settings = load(options.config, repository=options.repository, environment=environment)
-        return anyio.run(_print_board, options, settings, completed(settings, environment), clock, console)
+        return anyio.run(_print_board, options, settings, with_gh_token(settings, environment), clock, console)
     except EngineError as error:
         return complain(error)
 

@@ -30,7 +30,7 @@ from console.tdd.request import MAX_REVIEWS, TddOptions
 from console.tdd.task import STOPPED, Task, TaskRequest, new_id
 from console.tdd.upstream import upstream
 from runtime.building.confinement import confinement
-from runtime.building.sign_in import completed, git_server
+from runtime.building.sign_in import git_server, with_gh_token
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from worker_agent.tdd.runners import command_line, pytest_runner
 
@@ -231,7 +231,7 @@ async def _check_origin(
     """The settings for origin, and the environment with its token; GitHub is asked."""
     try:
         origin_settings = run_settings.for_origin(settings, origin.name, api_of(origin, settings.github.api_url))
-        with_token = await anyio.to_thread.run_sync(completed, origin_settings, environment)
+        with_token = await anyio.to_thread.run_sync(with_gh_token, origin_settings, environment)
         async with upstream(origin_settings, with_token) as there:
             tip = await there.admitted(order.base)
     except EngineError as error:

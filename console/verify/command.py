@@ -21,7 +21,7 @@ from config.repository import RepositorySettings
 from config.settings import Settings
 from console.verify.pull import fetched
 from runtime.building.confinement import confinement
-from runtime.building.sign_in import completed
+from runtime.building.sign_in import with_gh_token
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
 from runtime.output import on_terminal
 from runtime.telemetry.progress import Progress, Watched
@@ -94,7 +94,7 @@ def _examine(options: VerifyOptions, environment: Mapping[str, str]) -> Report:
     if found is None:
         raise Misconfigured(f"'{options.pull_request}' is no pull request: write it as owner/repo#7.")
     settings = load(options.config, repository=found[1], environment=environment)
-    return anyio.run(_pull_request, options, settings, int(found[2]), completed(settings, environment))
+    return anyio.run(_pull_request, options, settings, int(found[2]), with_gh_token(settings, environment))
 
 
 def _settings_for_local(options: VerifyOptions, environment: Mapping[str, str]) -> Settings:

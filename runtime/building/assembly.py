@@ -63,7 +63,7 @@ from shared.telemetry.event_recorder import EventRecorder
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
-__all__ = ["Parts", "PartsOf", "Process", "mirror_of", "opened", "reached"]
+__all__ = ["Parts", "PartsOf", "Process", "connect", "mirror_of", "open_repositories"]
 
 log = structlog.get_logger()
 
@@ -167,21 +167,25 @@ class Parts(Hub):
         return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, rules.before)
 
 
+PartsOf = Callable[[RepositorySettings], Awaitable[Parts]]
+"""Returns the parts of a repository; raises the reason why it cannot be used now."""
+
+
 @asynccontextmanager
-async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
+async def open_repositories(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
     """Give the parts of every configured repository. Asks GitHub who we are and what each repository is.
 
     Raises `Misconfigured`, `Unauthorized` and `Transient`.
     """
-    async with reached(process) as parts_of:
+    async with connect(process) as parts_of:
         yield tuple([await parts_of(one) for one in process.settings.repositories])
 
 
 @asynccontextmanager
-async def reached(process: Process) -> AsyncIterator[PartsOf]:
+async def connect(process: Process) -> AsyncIterator[PartsOf]:
     """Give a function that returns the parts of one configured repository, as often as it is asked.
 
-    Coding backends are checked first, so that one that is missing costs no request. Errors as `opened`.
+    Coding backends are checked first, so that one that is missing costs no request. Errors as `open_repositories`.
     """
     configured = process.settings.repositories
     confined = await confinement(process.settings, process.environment)
@@ -193,7 +197,9 @@ async def reached(process: Process) -> AsyncIterator[PartsOf]:
             identities = Identities(process, line, stack, keeps=True)
 
             async def parts_of(one: RepositorySettings) -> Parts:
-                return await _parts(process, await identities.of(one.name), one, coders[one.name], confined, readers)
+                return await _build_parts(
+                    process, await identities.of(one.name), one, coders[one.name], confined, readers
+                )
 
             try:
                 yield parts_of
@@ -201,11 +207,7 @@ async def reached(process: Process) -> AsyncIterator[PartsOf]:
                 await process.telemetry.written()
 
 
-PartsOf = Callable[[RepositorySettings], Awaitable[Parts]]
-"""Returns the parts of a repository; raises the reason why it cannot be used now."""
-
-
-async def _parts(
+async def _build_parts(
     process: Process,
     me: SignedIn,
     configured: RepositorySettings,

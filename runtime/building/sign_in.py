@@ -48,7 +48,7 @@ class SignedIn:
     """A client that speaks as the App itself, if one is used."""
 
 
-def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, str]:
+def with_gh_token(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return the environment; if nothing else holds a token, with what `gh auth token` says (none for loopback)."""
     github = settings.github
     if github.app or github.token_file or environment.get(github.token_env, "").strip() or github.loopback:

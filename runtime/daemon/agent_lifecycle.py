@@ -15,10 +15,10 @@ import structlog
 from config.settings import Settings
 from runtime.arguments import Arguments
 from runtime.building.assembly import Process
-from runtime.building.sign_in import completed, identity
+from runtime.building.sign_in import identity, with_gh_token
 from runtime.daemon.configuration import Configuration
 from runtime.daemon.repository_loops import RepositoryLoops
-from runtime.daemon.start import Job, furnished, patiently
+from runtime.daemon.start import Job, open_usable, retry_while_transient
 from runtime.daemon.webhook_hints import WebhookHints
 from runtime.signals import Orders
 from shared.errors import EngineError
@@ -159,11 +159,11 @@ class AgentLifecycle:
         process, settings = self._process, self._process.settings
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(process.telemetry.served(settings.health))
-            attempt = partial(furnished, process, self._arguments, self.job.prepare)
+            attempt = partial(open_usable, process, self._arguments, self.job.prepare)
             with anyio.CancelScope() as self._starting:
                 if self._ordered_away:  # before there was a scope to cancel
                     return False
-                furniture, site = await patiently(attempt, process.clock)
+                furniture, site = await retry_while_transient(attempt, process.clock)
                 await stack.enter_async_context(furniture)
             if self._ordered_away:
                 return False
@@ -205,7 +205,7 @@ def admission_of(process: Process, tell: Tell) -> Admission:
 
 async def _with_settings(process: Process, settings: Settings) -> Process:
     """Return the same agent with other settings, which may name other secrets."""
-    environment = await anyio.to_thread.run_sync(completed, settings, process.environment)
+    environment = await anyio.to_thread.run_sync(with_gh_token, settings, process.environment)
     fresh = replace(process, settings=settings, environment=environment)
     hide_also(fresh.secrets.known())
     return fresh

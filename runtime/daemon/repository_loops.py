@@ -125,7 +125,7 @@ class RepositoryLoops:
 
     async def _try_repository(self, name: str, group: TaskGroup) -> None:
         try:
-            parts = await self._repositories.furnish(name)
+            parts = await self._repositories.open_one(name)
         except Transient:
             return  # it says nothing about the repository
         except (EngineError, CommandFailed, OSError) as error:  # this machine's disk may be in its way, too

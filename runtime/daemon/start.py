@@ -13,7 +13,7 @@ import structlog
 
 from config.settings import Settings
 from runtime.arguments import Arguments
-from runtime.building.assembly import Parts, Process, reached
+from runtime.building.assembly import Parts, Process, connect
 from runtime.daemon.git_server_proof import prove, server_proof
 from shared.clock import Clock
 from shared.errors import Blocked, EngineError, Transient, Unauthorized
@@ -56,7 +56,7 @@ class Job:
     prepare: Prepare | None = None
 
 
-async def patiently(attempt: Callable[[], Awaitable[T]], clock: Clock) -> T:
+async def retry_while_transient(attempt: Callable[[], Awaitable[T]], clock: Clock) -> T:
     """Return what `attempt` returns, tried again after growing waits for as long as it raises `Transient`.
 
     Everything else it raises is raised at once: wrong credentials and a wrong configuration do not pass.
@@ -79,11 +79,11 @@ class UsableRepositories:
 
     parts: Sequence[Parts]
     aside: Mapping[str, Exception]
-    furnish: Callable[[str], Awaitable[Parts]]
+    open_one: Callable[[str], Awaitable[Parts]]
     """Tries a repository (full name) again; raises what keeps it from being used."""
 
 
-async def furnished(
+async def open_usable(
     process: Process, arguments: Arguments, prepare: Prepare | None
 ) -> tuple[AsyncExitStack, UsableRepositories]:
     """Return the usable repositories of one process, which GitHub decides, and the stack that closes them again.
@@ -93,24 +93,24 @@ async def furnished(
     """
     configured = {one.name: one for one in process.settings.repositories}
     async with AsyncExitStack() as stack:
-        parts_of = await stack.enter_async_context(reached(process))
+        parts_of = await stack.enter_async_context(connect(process))
 
         one_by_one = anyio.Lock()
 
-        async def furnish(name: str) -> Parts:
+        async def open_one(name: str) -> Parts:
             parts = await parts_of(configured[name])
             known = await anyio.to_thread.run_sync(server_proof(parts).counts, parts.clock.now())
             async with nullcontext() if known else one_by_one:  # whoever comes after the first finds its proof
                 await prove([parts])
             return parts if prepare is None else await prepare(parts, arguments)
 
-        found = await side_by_side(configured, furnish)
+        found = await side_by_side(configured, open_one)
         usable = [one for one in found.values() if isinstance(one, Parts)]
         aside = {name: one for name, one in found.items() if isinstance(one, Exception)}
         if not usable:
             first = next(iter(aside.values()))
             raise first if isinstance(first, EngineError) else Blocked(str(first)) from first
-        return stack.pop_all(), UsableRepositories(usable, aside, furnish)
+        return stack.pop_all(), UsableRepositories(usable, aside, open_one)
 
 
 async def side_by_side(names: Iterable[str], attempt: Callable[[str], Awaitable[T]]) -> dict[str, T | Exception]:

@@ -13,7 +13,7 @@ from config.state import StateDirectory
 from lab.github.world.issues import IssueRecord
 from planner_agent.terminal.entry import Terminal
 from runtime.arguments import parse
-from runtime.building.assembly import Process, opened
+from runtime.building.assembly import Process, open_repositories
 from runtime.launch import LeftOff
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
@@ -53,7 +53,7 @@ async def conversation(engine: Engine, *answers: str) -> Ended | None:
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     one = Terminal(Person(list(answers)))
     with StateDirectory(settings.state_dir).open().claim_identity(Role.PLANNER, None) as identity:
-        async with opened(Process(settings, Role.PLANNER, RealClock(), identity, environment)) as (parts,):
+        async with open_repositories(Process(settings, Role.PLANNER, RealClock(), identity, environment)) as (parts,):
             try:
                 chosen = await one.prepare(parts, parse(Role.PLANNER, [REPOSITORY]))
             except LeftOff:

@@ -14,7 +14,7 @@ from worker_scene import CODE, TESTS, acks, calls, claims, fence, labels, status
 from config.state import StateDirectory
 from lab.agents import BUILD
 from lab.github.clock import LabClock
-from runtime.building.assembly import Process, opened
+from runtime.building.assembly import Process, open_repositories
 from runtime.building.budget import RepositoryBudget
 from shared.budget.budgets import BudgetLimits as Budgets
 from shared.budget.ledger import Ledger
@@ -32,7 +32,7 @@ async def worker(engine: Engine, state: str, budgets: Budgets) -> AsyncIterator[
         identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER))
         token = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
         process = Process(settings, Role.WORKER, engine.clock, identity, token)
-        async with opened(process) as (parts,):
+        async with open_repositories(process) as (parts,):
             own = RepositoryBudget(Ledger(parts.fences, parts.mirror, parts.server_time, budgets, "worker"), 5.0)
             coder = own.paid(process, parts.configured, Priced(3.0, parts.coder))
             board = StatusBoard(parts.comments, Role.WORKER, parts.claimant.accounts, parts.keys, own.table)

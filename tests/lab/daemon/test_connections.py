@@ -10,7 +10,7 @@ import pytest
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES, Engine
 
 from config.state import StateDirectory
-from runtime.building.assembly import Parts, Process, opened
+from runtime.building.assembly import Parts, Process, open_repositories
 from runtime.building.sign_in import pace_of
 from shared.loop.real_clock import RealClock
 from shared.workflow import Role
@@ -35,7 +35,7 @@ async def together(engine: Engine, stack: AsyncExitStack, *roles: Role) -> tuple
         agent = stack.enter_context(directory.claim_identity(role))
         fresh = Process(settings, role, RealClock(), agent, environment)
         processes.append(replace(fresh, connections=processes[0].connections) if processes else fresh)
-    return processes, [(await stack.enter_async_context(opened(one)))[0] for one in processes]
+    return processes, [(await stack.enter_async_context(open_repositories(one)))[0] for one in processes]
 
 
 @pytest.mark.prompt("it counts requests")

@@ -15,7 +15,7 @@ from git_remote import AT
 
 from config.state import StateDirectory
 from lab.github.repositories.bare import Bare
-from runtime.building.assembly import Parts, Process, opened
+from runtime.building.assembly import Parts, Process, open_repositories
 from runtime.daemon.git_server_proof import TRUSTED_SECONDS, Proof, prove
 from runtime.launch import NOT_ALLOWED, complain
 from shared.clock import Clock
@@ -33,7 +33,7 @@ async def started(engine: Engine, clock: Clock) -> AsyncIterator[tuple[Parts, ..
     settings = engine.settings("machine-1")
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     with StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER) as identity:
-        async with opened(Process(settings, Role.WORKER, clock, identity, environment)) as parts:
+        async with open_repositories(Process(settings, Role.WORKER, clock, identity, environment)) as parts:
             yield parts
 
 

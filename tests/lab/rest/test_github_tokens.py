@@ -20,7 +20,7 @@ from lab.github.clock import LabClock
 from lab.github.fault_injection.lag import How
 from lab.github.http.exchanges import Exchange
 from lab.github.server import Lab
-from runtime.building.assembly import Parts, Process, opened
+from runtime.building.assembly import Parts, Process, open_repositories
 from shared.clock import Clock
 from shared.errors import Misconfigured, MissingCredentials
 from shared.github.tokens import of_gh
@@ -65,7 +65,10 @@ class Scene:
         )
         (self.directory / "scenario.yml").write_text("- {call: plan, for: anything, answer: {}}\n")
         with StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER, None) as identity:
-            async with opened(Process(settings, Role.WORKER, local or self.lab.clock, identity, {})) as (first, *_):
+            async with open_repositories(Process(settings, Role.WORKER, local or self.lab.clock, identity, {})) as (
+                first,
+                *_,
+            ):
                 yield first
 
 

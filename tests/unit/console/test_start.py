@@ -10,7 +10,7 @@ import pytest
 from fakes.clock import PassingClock
 from structlog.testing import capture_logs
 
-from runtime.daemon.start import AT_ONCE, LONGEST_SECONDS, TOLD_SECONDS, patiently, side_by_side
+from runtime.daemon.start import AT_ONCE, LONGEST_SECONDS, TOLD_SECONDS, retry_while_transient, side_by_side
 from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Unauthorized
 
 
@@ -31,7 +31,7 @@ def failing(times: int, error: Callable[[], EngineError]) -> tuple[Callable[[], 
 async def test_it_waits_longer_each_time_until_it_is_answered() -> None:
     clock = PassingClock()
     attempt, made = failing(12, Transient)
-    assert await patiently(attempt, clock) == "here"
+    assert await retry_while_transient(attempt, clock) == "here"
     assert len(made) == 13
     assert clock.slept[:4] == [1, 2, 4, 8]
     assert clock.slept[-3:] == [LONGEST_SECONDS] * 3
@@ -44,7 +44,7 @@ async def test_it_says_so_at_most_once_a_minute() -> None:
     attempt, _ = failing(12, lambda: Transient("GitHub answered 503"))
     began = clock.seconds
     with capture_logs() as events:
-        await patiently(attempt, clock)
+        await retry_while_transient(attempt, clock)
     told = [event for event in events if event["event"] == "start_delayed"]
     assert told[0]["error"] == "GitHub answered 503"
     assert 1 < len(told) <= 1 + (clock.seconds - began) / TOLD_SECONDS
@@ -57,7 +57,7 @@ async def test_what_does_not_pass_is_not_waited_for(error: type[EngineError]) ->
     clock = PassingClock()
     attempt, made = failing(1, error)
     with pytest.raises(error):
-        await patiently(attempt, clock)
+        await retry_while_transient(attempt, clock)
     assert (len(made), clock.slept) == (1, [])
 
 
