@@ -247,9 +247,9 @@ async def _run_process(
                 code = await _run_once(jobs[0], arguments, orders, interruption)
             else:
                 hints = WebhookHints()
-                lives = [AgentLifecycle(job, each, arguments, orders, hints) for job, each in jobs]
-                interruption.holders += lives
-                await serve(lives, configuration, orders, hints, process)
+                agents = [AgentLifecycle(job, each, arguments, orders, hints) for job, each in jobs]
+                interruption.holders += agents
+                await serve(agents, configuration, orders, hints, process)
         group.cancel_scope.cancel()
     farewell.begin(orders, process.clock, patience)
     interruption.end()
@@ -260,18 +260,18 @@ async def _run_process(
 async def _run_once(one: tuple[Job, Process], arguments: Arguments, orders: Orders, interruption: Interruption) -> int:
     """Work on one item of the first repository that has any; return the exit code."""
     job, process = one
-    stack, site = await open_usable(process, arguments, job.prepare)
+    stack, usable = await open_usable(process, arguments, job.prepare)
     async with stack:
-        for name, error in site.aside.items():
+        for name, error in usable.aside.items():
             log.error("repository_set_aside", outcome="skipped", repo=name, error=str(error))
-        admission, slots = admission_of(process, partial(tell, site.parts)), slots_of(process.settings)
+        admission, slots = admission_of(process, partial(tell, usable.parts)), slots_of(process.settings)
         orders.on_drain.append(partial(admission.shut, DRAINED))
-        loops = [loop_of(one, observed(job.build(one), one), slots, admission) for one in site.parts]
+        loops = [loop_of(one, observed(job.build(one), one), slots, admission) for one in usable.parts]
         interruption.holders += loops
-        log.info("started", repositories=[parts.configured.name for parts in site.parts])
+        log.info("started", repositories=[parts.configured.name for parts in usable.parts])
         for loop in loops:
             await stack.enter_async_context(loop.open())
-        asks = asking(job.role, site.parts[0].names) if site.parts else ""
+        asks = asking(job.role, usable.parts[0].names) if usable.parts else ""
         code = await _one_item(loops, asks, wait=arguments.wait)
         await process.outbox.deliver()
         return code

@@ -45,10 +45,10 @@ class AgentLifecycle:
         self.live = False
         """True while it polls."""
         self.has_lived = False
-        self._rounds: RepositoryLoops | None = None
+        self._loops: RepositoryLoops | None = None
         self._admission = Admission()
         self._next: Settings | None = None
-        self._agreed: Process | None = None
+        self._last_agreed: Process | None = None
         self._starting = anyio.CancelScope()
         orders.on_drain.append(lambda: self._leave(DRAINED))
 
@@ -70,7 +70,7 @@ class AgentLifecycle:
     @property
     def held(self) -> tuple[str, ...]:
         """Items that are in work or wait, as `owner/repo#3`."""
-        return self._rounds.held if self.live and self._rounds is not None else ()
+        return self._loops.held if self.live and self._loops is not None else ()
 
     def renew(self, settings: Settings) -> None:
         """Use other settings as soon as the phases in work have ended."""
@@ -95,14 +95,14 @@ class AgentLifecycle:
 
     def status(self) -> str:
         """Return what it is doing, in a few words."""
-        if not self.live or self._rounds is None:
+        if not self.live or self._loops is None:
             return f"{self.job.role}: starting"
-        health, work = self._process.telemetry.health, self._rounds
+        health, loops = self._process.telemetry.health, self._loops
         share = f", {health.share():.0%} of the account's limits" if health.share() < 1 else ""
         aside = f", set aside: {', '.join(health.aside)}" if health.aside else ""
         held_back = f", {why}" if (why := self._admission.holding_back) else ""
         refused = f", {next(iter(health.refused.values()))}" if health.refused else ""
-        done = f"{work.in_work} in work, {work.waiting} waiting"
+        done = f"{loops.in_work} in work, {loops.waiting} waiting"
         return f"{self.job.role}: {done}{held_back}{refused}{share}{aside}"
 
     def stuck(self) -> str:
@@ -117,19 +117,19 @@ class AgentLifecycle:
         """Live; call `begun` whenever it polls. Raises what keeps the first generation from beginning."""
         bind_agent(self._process.agent.id)
         configuration.join(self)
-        good: Process | None = None
+        last_good: Process | None = None
         while True:
             try:
                 lived = await self._generation(configuration, begun)
             except (EngineError, CommandFailed, OSError) as error:
-                if good is None or self._process is good or self.live:
+                if last_good is None or self._process is last_good or self.live:
                     raise
-                refused, self._process = self._process.settings, good
+                refused, self._process = self._process.settings, last_good
                 configuration.refuse(str(error), refused)
                 continue
             finally:
                 self.live = False
-            good = self._process if lived else good
+            last_good = self._process if lived else last_good
             if self._next is None or self._orders.draining:
                 return
             await self._renew(configuration)
@@ -140,9 +140,9 @@ class AgentLifecycle:
         if wanted is None:
             return
         if self._process.settings is configuration.settings:
-            self._agreed = self._process
-        if self._agreed is not None and wanted is self._agreed.settings:
-            self._process = self._agreed  # with what it has read then: a file that it names may be gone
+            self._last_agreed = self._process
+        if self._last_agreed is not None and wanted is self._last_agreed.settings:
+            self._process = self._last_agreed  # with what it has read then: a file that it names may be gone
             return
         try:
             self._process = await _with_settings(self._process, wanted)
@@ -163,32 +163,32 @@ class AgentLifecycle:
             with anyio.CancelScope() as self._starting:
                 if self._ordered_away:  # before there was a scope to cancel
                     return False
-                furniture, site = await retry_while_transient(attempt, process.clock)
-                await stack.enter_async_context(furniture)
+                opened, usable = await retry_while_transient(attempt, process.clock)
+                await stack.enter_async_context(opened)
             if self._ordered_away:
                 return False
-            self._rounds = rounds = RepositoryLoops(self.job, process, site, self._hints)
-            self._admission = admission_of(process, rounds.tell)
-            await rounds.open(stack, self._admission)
-            log.info("started", repositories=[one.configured.name for one in site.parts])
-            rounds.tell("started")
+            self._loops = loops = RepositoryLoops(self.job, process, usable, self._hints)
+            self._admission = admission_of(process, loops.tell)
+            await loops.open(stack, self._admission)
+            log.info("started", repositories=[one.configured.name for one in usable.parts])
+            loops.tell("started")
             self.live = self.has_lived = True
             configuration.used(settings)
             begun()
-            await self._work(rounds)
+            await self._work(loops)
         return True
 
-    async def _work(self, rounds: RepositoryLoops) -> None:
+    async def _work(self, loops: RepositoryLoops) -> None:
         try:
             async with anyio.create_task_group() as beside:
                 beside.start_soon(self._process.outbox.run)
-                await rounds.run()
+                await loops.run()
                 beside.cancel_scope.cancel()
         finally:
             how = "drained" if self._orders.draining else "renewing" if self._next else "ended"
             state = "stopped" if self._orders.stopped_by else how
             log.info("ended", how=state)
-            rounds.tell(state)
+            loops.tell(state)
 
 
 def admission_of(process: Process, tell: Tell) -> Admission:

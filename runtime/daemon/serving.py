@@ -29,7 +29,11 @@ AGAIN_SECONDS = 60.0
 
 
 async def serve(
-    lives: Sequence[AgentLifecycle], configuration: Configuration, orders: Orders, hints: WebhookHints, process: Process
+    agents: Sequence[AgentLifecycle],
+    configuration: Configuration,
+    orders: Orders,
+    hints: WebhookHints,
+    process: Process,
 ) -> None:
     """Run them until all have ended. A failure at the start of one ends all; later failures are its own."""
     manager = ServiceManager(notify(process.environment), process.clock)
@@ -37,38 +41,38 @@ async def serve(
 
     def renew(*, anew: bool = False) -> None:
         manager.reloading()
-        if settings := configuration.changed(anew=anew, flaw=partial(_unreadable, lives)):
-            for life in lives:
-                life.renew(settings)
+        if settings := configuration.changed(anew=anew, flaw=partial(_unreadable, agents)):
+            for agent in agents:
+                agent.renew(settings)
         manager.ready()
 
     def begun() -> None:
-        if all(life.live for life in lives):
+        if all(agent.live for agent in agents):
             manager.ready()
 
     orders.on_reload.append(partial(renew, anew=True))
     async with _serve_webhook(process, hints), anyio.create_task_group() as beside:
-        beside.start_soon(manager.attend, partial(_status, lives), partial(_stuck, lives))
+        beside.start_soon(manager.attend, partial(_status, agents), partial(_stuck, agents))
         beside.start_soon(configuration.watch, renew, process.clock)
-        beside.start_soon(_status_file(lives, process).keep, process.clock)
+        beside.start_soon(_status_file(agents, process).keep, process.clock)
         beside.start_soon(memory.keep_small, process.clock)
         async with anyio.create_task_group() as group:
-            for life in lives:
-                group.start_soon(_keep_running, life, configuration, begun, process.clock, len(lives) == 1)
+            for agent in agents:
+                group.start_soon(_keep_running, agent, configuration, begun, process.clock, len(agents) == 1)
         beside.cancel_scope.cancel()
 
 
 async def _keep_running(
-    life: AgentLifecycle, configuration: Configuration, begun: Callable[[], None], clock: Clock, alone: bool
+    agent: AgentLifecycle, configuration: Configuration, begun: Callable[[], None], clock: Clock, alone: bool
 ) -> None:
     """Run one agent; if it is not alone and fails after it has begun, run it again."""
     while True:
         try:
-            return await life.run(configuration, begun)
+            return await agent.run(configuration, begun)
         except Exception:
-            if alone or not life.has_lived:
+            if alone or not agent.has_lived:
                 raise
-            log.exception("agent_failed", outcome="retrying", role=str(life.job.role), next_try_seconds=AGAIN_SECONDS)
+            log.exception("agent_failed", outcome="retrying", role=str(agent.job.role), next_try_seconds=AGAIN_SECONDS)
         await clock.sleep(AGAIN_SECONDS)
 
 
@@ -86,19 +90,19 @@ async def _serve_webhook(process: Process, hints: WebhookHints) -> AsyncIterator
         yield
 
 
-def _status_file(lives: Sequence[AgentLifecycle], process: Process) -> StatusFile:
+def _status_file(agents: Sequence[AgentLifecycle], process: Process) -> StatusFile:
     """Return the file of each agent's sentence, beside its lock in the state directory they were started with."""
-    agents = process.settings.state_dir
-    return StatusFile([(place_of(agents, life.agent_id), life.stuck_or_status) for life in lives])
+    directory = process.settings.state_dir
+    return StatusFile([(place_of(directory, agent.agent_id), agent.stuck_or_status) for agent in agents])
 
 
-def _unreadable(lives: Sequence[AgentLifecycle], settings: Settings) -> str:
-    return next(filter(None, (life.unreadable(settings) for life in lives)), "")
+def _unreadable(agents: Sequence[AgentLifecycle], settings: Settings) -> str:
+    return next(filter(None, (agent.unreadable(settings) for agent in agents)), "")
 
 
-def _status(lives: Sequence[AgentLifecycle]) -> str:
-    return "; ".join(life.status() for life in lives)
+def _status(agents: Sequence[AgentLifecycle]) -> str:
+    return "; ".join(agent.status() for agent in agents)
 
 
-def _stuck(lives: Sequence[AgentLifecycle]) -> str:
-    return next((sentence for life in lives if (sentence := life.stuck())), "")
+def _stuck(agents: Sequence[AgentLifecycle]) -> str:
+    return next((sentence for agent in agents if (sentence := agent.stuck())), "")
