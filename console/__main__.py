@@ -28,7 +28,7 @@ def main() -> None:
         sys.exit(128 + signal.SIGINT)
     except Exception as error:
         from console.machine_faults import as_engine_error
-        from runtime.launch import complain
+        from runtime.exit_codes import complain
 
         if (told := as_engine_error(error)) is None:
             raise

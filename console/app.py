@@ -69,7 +69,7 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
     from rich.console import Console
 
     from console.demo.command import DemoOptions, show
-    from runtime.launch import complain
+    from runtime.exit_codes import complain
     from shared.errors import EngineError
 
     options = DemoOptions(

@@ -15,7 +15,7 @@ import anyio
 
 from config.environment import for_installers, snapshot
 from config.loading import load, source
-from runtime.launch import OK, complain
+from runtime.exit_codes import OK, complain
 from shared import process
 from shared.errors import Blocked, EngineError, Misconfigured
 from shared.llm import cli_backends, cli_spec

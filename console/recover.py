@@ -15,7 +15,7 @@ from config.loading import load
 from config.settings import Settings
 from console.orders import ACTIONS, DECISIONS, Order, OrderResult, ordered
 from runtime.building.sign_in import with_gh_token
-from runtime.launch import FAILED, OK, code_of
+from runtime.exit_codes import FAILED, OK, code_of
 from shared.commands.command import ALIASES, Verb
 from shared.commands.command_rules import CommandRefused
 from shared.commands.retry_command import named

@@ -12,7 +12,8 @@ from planner_agent.build import prepare
 from reviewer_agent.build import build as reviewer
 from runtime.arguments import Arguments
 from runtime.daemon.start import Job
-from runtime.launch import complain, launch_all
+from runtime.exit_codes import complain
+from runtime.launch import launch_all
 from shared.errors import EngineError
 from shared.light_imports import load_structlog
 from shared.workflow import Role

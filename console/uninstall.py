@@ -18,7 +18,7 @@ from console.doctor.context import Machine, RepositoryContext
 from console.doctor.probes import visited_repository
 from console.history.fences import newest
 from runtime.building.sign_in import ANSWERS, git_server, with_gh_token
-from runtime.launch import FAILED, OK, complain
+from runtime.exit_codes import FAILED, OK, complain
 from runtime.output import say
 from shared.errors import Blocked, EngineError, Misconfigured
 from shared.filesystem import directories

@@ -29,42 +29,26 @@ from runtime.daemon.repository_loops import tell
 from runtime.daemon.serving import serve
 from runtime.daemon.start import Build, Job, Prepare, loop_of, open_usable, slots_of
 from runtime.daemon.webhook_hints import WebhookHints
-from runtime.output import keep_streams, on_terminal, say, show
+from runtime.exit_codes import FAILED, NOTHING_TO_DO, OK, complain, engine_error_of
+from runtime.output import keep_streams, on_terminal, say
 from runtime.session_notices import Interruption, announce
+from runtime.shown_events import show_in_dialogue, show_notice
 from runtime.signals import Orders, ShutdownNotice, attend, ignore_until_attended
 from shared.clock import Clock
-from shared.errors import EngineError, Gone, Invisible, Misconfigured, NotAllowed, Unauthorized
+from shared.errors import EngineError, Misconfigured
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
 from shared.sandbox.self_test import conceal
 from shared.scheduling.agent_contract import Ended, Rest, Result
 from shared.telemetry.events import EventLog
 from shared.telemetry.logging import bind_agent, configure
-from shared.text import one_line
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 
 log = structlog.get_logger()
 
-OK, FAILED, MISCONFIGURED, NOTHING_TO_DO, NOT_ALLOWED = range(5)
-"""Exit codes."""
-
-MOST_CHARACTERS = 400
-"""Maximum characters of a warning that are told to a person."""
-
-_OF_EVERY_LINE = frozenset({"event", "level", "timestamp", "agent", "outcome", "run"})
-"""Fields that programs look for, and that tell a person nothing."""
-
 MOST_REASONS = 20
 """Maximum number of items without work that are named; a person reads this."""
-
-
-class LeftOff(EngineError):
-    """A person ended it before there was anything to do; `code` is the exit code."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def launch(
@@ -133,73 +117,15 @@ def launch_all(
         farewell.over()
 
 
-def complain(error: Exception) -> int:
-    """Print the error in one sentence on standard error; return the exit code that goes with it."""
-    show(str(error), error=True)
-    return code_of(error)
-
-
-def code_of(error: Exception) -> int:
-    """Return the exit code of a command that an error ends; what GitHub does not show counts as not allowed."""
-    if isinstance(error, LeftOff):
-        return error.code
-    if isinstance(error, Unauthorized | NotAllowed | Gone | Invisible):
-        return NOT_ALLOWED
-    return MISCONFIGURED if isinstance(error, Misconfigured) else FAILED
-
-
-def engine_error_of(group: ExceptionGroup[Exception]) -> EngineError:
-    """Return the first error of a group and of the groups in it; raises the group if any of them is a bug."""
-    first: Exception = group
-    while isinstance(first, ExceptionGroup):
-        first = first.exceptions[0]
-    if group.split(EngineError)[1] is not None or not isinstance(first, EngineError):
-        raise group
-    return first
-
-
 def _set_up_log(arguments: Arguments, processes: Sequence[Process]) -> None:
     """Set up the log as was asked for; what `processes` keep secret is hidden."""
     tells, level = _is_told(arguments), arguments.log_level
     verbose = level == "debug" or (level is None and arguments.verbose)
     # A person is told what is worth knowing in sentences.
     quiet = level == "warning" or (level is None and (arguments.interactive or tells))
-    told = (_tell_all if arguments.tells else _tell_notice) if tells and level is None else None
+    told = (show_in_dialogue if arguments.tells else show_notice) if tells and level is None else None
     secrets = [secret for process in processes for secret in process.secrets.known()]
     configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, event_sink=told)
-
-
-def _tell_notice(event: Mapping[str, object]) -> bool:
-    """Tell a person why items are passed over (`--verbose`), and what needs attention; return whether it was told."""
-    match event["event"]:
-        case "item_left_alone":
-            show(f"not taken: {event['repo']}#{event['issue']}: {event['reason']}", error=True)
-        case "run_failed":
-            show(f"A run failed: {event['error']}", error=True)
-        case "start_delayed":
-            show(f"GitHub cannot be asked yet, and is tried again: {event['error']}", error=True)
-        case "sandbox_off":
-            show(f"warning: no sandbox (`sandbox: none`): {event['consequence']}.", error=True)
-        case "unsigned_comments":
-            show(f"warning: comments are not signed: {event['next_step']}.", error=True)
-        case "labels_restored":
-            show(f"Made {len(str(event['labels']).split(','))} missing labels in {event['repo']}.", error=True)
-        case _ if event.get("level") in {"warning", "error"} and "exception" not in event:
-            show(f"{event['level']}: {_event_as_text(event)}", error=True)
-        case _:
-            return False
-    return True
-
-
-def _event_as_text(event: Mapping[str, object]) -> str:
-    """Return a warning or an error for which there is no sentence: its name and its fields in words."""
-    about = [f"{name.replace('_', ' ')} {value}" for name, value in event.items() if name not in _OF_EVERY_LINE]
-    return one_line(f"{str(event['event']).replace('_', ' ')}: {', '.join(about)}".removesuffix(": "), MOST_CHARACTERS)
-
-
-def _tell_all(event: Mapping[str, object]) -> bool:
-    """Tell the same to one who is led step by step: no line of a log comes between."""
-    return _tell_notice(event) or "exception" not in event
 
 
 def _is_told(arguments: Arguments) -> bool:

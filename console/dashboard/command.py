@@ -31,7 +31,7 @@ from console.status.look import Look, Unread
 from console.status.machine import machine
 from console.status.row import Board
 from runtime.building.sign_in import git_server, with_gh_token
-from runtime.launch import OK, complain
+from runtime.exit_codes import OK, complain
 from runtime.signals import until_stopped
 from shared.clock import Clock
 from shared.errors import EngineError

@@ -21,7 +21,7 @@ from lab.demo import own_project
 from lab.demo.setup import MAINTAINER, REPOSITORY
 from lab.github.clock import LabClock
 from lab.github.server import Lab
-from runtime.launch import complain
+from runtime.exit_codes import complain
 from shared.errors import EngineError, Misconfigured
 from shared.llm import recording
 from shared.llm.port import CoderCall

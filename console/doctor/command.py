@@ -17,7 +17,7 @@ from console.doctor.machine import change_it
 from console.doctor.probes import findings_of
 from console.doctor.report import as_json, show
 from runtime.building.sign_in import with_gh_token
-from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
+from runtime.exit_codes import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
 from shared.errors import Misconfigured
 from shared.loop.real_clock import RealClock
 from shared.workflow import AGENTS, Role

@@ -17,7 +17,7 @@ from console.option_values import API_URL, usable
 from runtime.building.assembly import Process
 from runtime.building.sign_in import with_gh_token
 from runtime.building.visits import visiting, visitor
-from runtime.launch import FAILED, OK, complain
+from runtime.exit_codes import FAILED, OK, complain
 from runtime.output import say, show
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured

@@ -46,7 +46,7 @@ from console.report.rework import LAYOUT, Landed, Reason, read, rework
 from console.status.phrases import ago, plain
 from reviewer_agent.after_merge.record import PREFIX, answered
 from runtime.building.sign_in import with_gh_token
-from runtime.launch import OK, complain
+from runtime.exit_codes import OK, complain
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
 from shared.git import notes

@@ -27,7 +27,8 @@ from console.start.questions import INTERRUPTED, Person
 from runtime.arguments import Arguments
 from runtime.building.sign_in import git_server
 from runtime.daemon.start import Job
-from runtime.launch import FAILED, OK, complain, engine_error_of, launch_all
+from runtime.exit_codes import FAILED, OK, complain, engine_error_of
+from runtime.launch import launch_all
 from runtime.output import keep_streams, say, show
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient

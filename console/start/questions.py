@@ -7,7 +7,7 @@ from typing import Protocol
 
 import typer
 
-from runtime.launch import LeftOff
+from runtime.exit_codes import LeftOff
 from shared.errors import EngineError, Misconfigured
 
 INTERRUPTED = 130

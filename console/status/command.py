@@ -29,7 +29,7 @@ from console.status.machine import Machine, lines, machine
 from console.status.phrases import KIND, ago, cost, held, plain, tries, waits
 from console.status.row import Board, ItemRow
 from runtime.building.sign_in import with_gh_token
-from runtime.launch import OK, complain
+from runtime.exit_codes import OK, complain
 from runtime.signals import until_stopped
 from shared.budget.budgets import BudgetLimits
 from shared.ci.verdict import CiVerdict

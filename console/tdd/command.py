@@ -18,7 +18,7 @@ from console.tdd.preflight_findings import Unready
 from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task
 from console.tdd.task_run import TaskRun
-from runtime.launch import MISCONFIGURED, NOT_ALLOWED, OK, code_of, engine_error_of
+from runtime.exit_codes import MISCONFIGURED, NOT_ALLOWED, OK, code_of, engine_error_of
 from runtime.output import keep_streams, on_terminal, say, show
 from runtime.signals import until_stopped
 from runtime.telemetry.progress import Progress

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from console.tdd.task import Records, State, Task
-from runtime.launch import FAILED, OK
+from runtime.exit_codes import FAILED, OK
 from runtime.telemetry.cost import spelled
 from shared.text import printable
 

@@ -22,7 +22,7 @@ from config.settings import Settings
 from console.verify.pull import fetched
 from runtime.building.confinement import confinement
 from runtime.building.sign_in import with_gh_token
-from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
+from runtime.exit_codes import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
 from runtime.output import on_terminal
 from runtime.telemetry.progress import Progress, Watched
 from shared.clock import Clock

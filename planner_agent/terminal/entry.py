@@ -32,7 +32,7 @@ from planner_agent.terminal.console import Cancelled, Console, EditorUnusable
 from planner_agent.terminal.session import Session, SessionServices
 from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
-from runtime.launch import LeftOff
+from runtime.exit_codes import LeftOff
 from shared.process import run_attached
 from shared.scheduling.agent_contract import Agent
 from shared.specification import body_sha256

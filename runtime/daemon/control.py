@@ -16,7 +16,7 @@ from config.loading import read, source
 from config.running_agents import RunningAgent, residents
 from config.state import replace_file
 from runtime.daemon.agent_lifecycle import PAUSE_FILE
-from runtime.launch import FAILED, NOTHING_TO_DO, OK, complain
+from runtime.exit_codes import FAILED, NOTHING_TO_DO, OK, complain
 from runtime.output import say
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deploy.conftest import AGENTS, DEPLOY, run
-from runtime.launch import MISCONFIGURED, NOT_ALLOWED
+from runtime.exit_codes import MISCONFIGURED, NOT_ALLOWED
 from runtime.signals import STOP_SECONDS
 from shared.workflow import Role
 

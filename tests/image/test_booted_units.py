@@ -20,7 +20,7 @@ from lab import target_project
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
 from lab.demo.setup import REPOSITORY
 from lab.github.server import Lab
-from runtime.launch import MISCONFIGURED
+from runtime.exit_codes import MISCONFIGURED
 
 WORKER = "worker-agent@team"
 

@@ -14,7 +14,7 @@ from lab.github.world.issues import IssueRecord
 from planner_agent.terminal.entry import Terminal
 from runtime.arguments import parse
 from runtime.building.assembly import Process, open_repositories
-from runtime.launch import LeftOff
+from runtime.exit_codes import LeftOff
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
 from shared.scheduling.agent_contract import Ended

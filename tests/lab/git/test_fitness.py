@@ -17,7 +17,7 @@ from config.state import StateDirectory
 from lab.github.repositories.bare import Bare
 from runtime.building.assembly import Parts, Process, open_repositories
 from runtime.daemon.git_server_proof import TRUSTED_SECONDS, Proof, prove
-from runtime.launch import NOT_ALLOWED, complain
+from runtime.exit_codes import NOT_ALLOWED, complain
 from shared.clock import Clock
 from shared.git.probe import UnfitServer
 from shared.process import run

@@ -6,7 +6,8 @@ import pytest
 
 from console.orders import DECISIONS
 from console.recover import RecoverOptions, recovered
-from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, answer, complain
+from runtime.exit_codes import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, complain
+from runtime.launch import answer
 from shared.commands.command import Verb
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
 from shared.scheduling.agent_contract import Ended, Rest, Result

@@ -16,7 +16,7 @@ from console.start.printed_steps import NotReady
 from console.start.project import set_up
 from console.start.questions import TRIES, Nobody, ask
 from console.start.signing_in import how_to
-from runtime.launch import NOT_ALLOWED, code_of
+from runtime.exit_codes import NOT_ALLOWED, code_of
 from runtime.output import laid_out
 from shared.errors import Misconfigured
 from shared.models import Account, Issue
