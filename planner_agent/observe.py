@@ -15,7 +15,7 @@ from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.specifications import Specifications
 from shared.commands.command import Verb
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.models import Comment, Issue

@@ -31,7 +31,7 @@ from shared.errors import Blocked
 from shared.git import one_look
 from shared.github.creation import look
 from shared.github.errors import NotShown
-from shared.github.fresh import PAUSES_SECONDS
+from shared.github.replica_lag import PAUSES_SECONDS
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.fence import advance

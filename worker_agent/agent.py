@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from shared.errors import Blocked, Misconfigured
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS, PAUSES_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from shared.errors import Blocked, NotAllowed
 from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown, Refused
-from shared.github.fresh import PATIENCE_SECONDS
 from shared.github.pulls import ALREADY
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange

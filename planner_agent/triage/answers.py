@@ -19,8 +19,8 @@ from shared.commands.command_loop import entry, refusals
 from shared.commands.command_reader import CommandReader, NewCommands
 from shared.commands.start_signals import NewIssues
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.github.ports import Issues, LabelBoard, StatusBoard
+from shared.github.replica_lag import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence

@@ -20,7 +20,6 @@ from shared.github import item_versions
 from shared.github.address import ApiRoot, query, segment
 from shared.github.cache import CachedAnswer
 from shared.github.errors import NeverSent, NotShown
-from shared.github.fresh import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.kept_answers import KeptAnswers
@@ -28,6 +27,7 @@ from shared.github.limits import RateLimit
 from shared.github.pacing import Pacing
 from shared.github.paging import PAGE, address, entries, may_go_on
 from shared.github.reading import BACKOFF_SECONDS, MOVED, Reads
+from shared.github.replica_lag import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
 from shared.github.server_time import DOUBT_SECONDS, LOOPBACK_DOUBT_SECONDS, ServerTime
 from shared.github.transport import ApiRequest, Response, TokenSource, Transport
 from shared.lock.write_permit import ACK, Notice, WritePermit
@@ -152,13 +152,13 @@ class GitHub:
         since = params.get("since")  # what is older is not in the list, however new it is to us
         if since is not None and not isinstance(since, datetime):
             return items
-        if (lacks := self._reads.fresh.lacking(path, items, since)) is not None:
+        if (lacks := self._reads.replica_lag.lacking(path, items, since)) is not None:
             raise lacks
         return items
 
     def wrote_in(self, path: str) -> bool:
         """Return whether a list has to show something that was put there just now."""
-        return self._reads.fresh.lacking(path, ()) is not None
+        return self._reads.replica_lag.lacking(path, ()) is not None
 
     async def listed(self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object) -> list[T]:
         """Return a long list as values of `convert`, over all its pages, in GitHub's order.
@@ -236,13 +236,13 @@ class GitHub:
         changes: list[tuple[str, str, Any]] = [("DELETE", f"{item}/labels/{segment(name)}", None) for name in off]
         changes += [("POST", f"{item}/labels", {"labels": list(on)})] if on else []
         for method, path, body in changes:
-            self._reads.fresh.answered(method, self._root.path(self._reads.address(path)), body, None)
+            self._reads.replica_lag.answered(method, self._root.path(self._reads.address(path)), body, None)
             self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
 
     def know(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
-        """Note that something exists in the repository at the path `root`; GitHub may show it late, see `fresh`."""
+        """Note that something exists in the repository at `root`; GitHub may show it late, see `replica_lag`."""
         now = self._root.path(self._reads.address(f"{root}/")).rstrip("/")
-        self._reads.fresh.know(Thing(now.casefold(), kind, str(name)), seconds)
+        self._reads.replica_lag.know(Thing(now.casefold(), kind, str(name)), seconds)
 
     async def _until_shown(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask again after a moment or two; what takes longer is left to the next tick."""

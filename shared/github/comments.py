@@ -11,7 +11,7 @@ from shared.errors import UnknownOutcome
 from shared.github import wire
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
-from shared.github.fresh import COMMENT, YOUNG_SECONDS
+from shared.github.replica_lag import COMMENT, YOUNG_SECONDS
 from shared.github.threads import Threads
 from shared.github.unanswered import Unanswered
 from shared.lock.write_permit import ACK, Notice, WritePermit

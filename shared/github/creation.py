@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 
 from shared.errors import EngineError, UnknownOutcome
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.lock.claimant import LockTimes
 from shared.lock.fence import advance
 from shared.lock.hold import Held

@@ -10,7 +10,7 @@ from typing import Any
 from shared.github import listing, wire
 from shared.github.address import query
 from shared.github.client import GitHub
-from shared.github.fresh import ITEM, KNOWN_SECONDS
+from shared.github.replica_lag import ITEM, KNOWN_SECONDS
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Assignment, Blocker, Issue, LabelEvent

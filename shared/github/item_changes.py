@@ -17,8 +17,8 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
-from shared.github.fresh import LABEL, YOUNG_SECONDS
 from shared.github.graphql import ask
+from shared.github.replica_lag import LABEL, YOUNG_SECONDS
 from shared.lock.write_permit import WritePermit
 from shared.workflow.labels import folded
 

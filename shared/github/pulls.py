@@ -10,7 +10,7 @@ from shared.errors import Transient
 from shared.github import wire
 from shared.github.client import GitHub
 from shared.github.errors import HeadMoved, NothingToPull, Refused
-from shared.github.fresh import BRANCH, ITEM
+from shared.github.replica_lag import BRANCH, ITEM
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import PullRequest

@@ -14,12 +14,12 @@ from shared.errors import EngineError, Transient
 from shared.github.address import ApiRoot
 from shared.github.cache import Cache, CachedAnswer
 from shared.github.errors import Limited, NotFound, NotShown, failure, words
-from shared.github.fresh import Fresh
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.kept_answers import KeptAnswer, KeptAnswers
 from shared.github.moves import Moves, repository_id
 from shared.github.paging import extent
+from shared.github.replica_lag import ReplicaLag
 from shared.github.transport import JSON, ApiRequest, Response, Transport
 
 P = ParamSpec("P")
@@ -48,7 +48,7 @@ class Reads:
         self.kept: KeptAnswers | None = None
         self._transport, self._root, self._versions, self._ids = transport, root, versions, ids
         self._values, self._texts, self._moves = Cache(), Cache(max_entries=TEXTS, max_bytes=TEXT_BYTES), Moves()
-        self.fresh = Fresh(transport.clock)
+        self.replica_lag = ReplicaLag(transport.clock)
 
     def address(self, path: str) -> str:
         """Return the present URL of a path, renames included."""
@@ -76,17 +76,17 @@ class Reads:
         if limited is not None:
             return limited
         refusal = failure(self.name(call), error)
-        return self.fresh.refused(*self._call_facts(call), answer.status, refusal) or refusal
+        return self.replica_lag.refused(*self._call_facts(call), answer.status, refusal) or refusal
 
     def admit(self, call: ApiRequest, *, urgent: bool) -> None:
         """Raise `Limited` or `NotShown` for a call that would only be refused now."""
         self._transport.limits.admit(urgent=urgent)
-        self.fresh.admit(*self._call_facts(call))
+        self.replica_lag.admit(*self._call_facts(call))
 
     def answered(self, call: ApiRequest, reply: Any = None) -> None:
         """Note that a call was carried out."""
         self._transport.limits.succeeded()
-        self.fresh.answered(*self._call_facts(call), reply)
+        self.replica_lag.answered(*self._call_facts(call), reply)
 
     def name(self, call: ApiRequest) -> str:
         """Return a call in words, for errors."""

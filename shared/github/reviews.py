@@ -9,7 +9,7 @@ from typing import Any
 from shared.github import wire
 from shared.github.client import GitHub
 from shared.github.errors import NotShown, Refused
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.lock.hold import Held
 from shared.models import Finding, Review, ReviewComment, ReviewState
 from shared.newest import Newest

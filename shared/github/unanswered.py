@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from shared.errors import UnknownOutcome
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.text import comment_signatures
 
 _CommentKey = tuple[int, str]

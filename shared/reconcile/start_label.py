@@ -8,8 +8,8 @@ from datetime import datetime
 import structlog
 
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.github.ports import Issues, LabelBoard
+from shared.github.replica_lag import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.lock.hold import Held
 from shared.models import LabelEvent
 from shared.reconcile.lost import Item

@@ -24,8 +24,8 @@ from shared.commands.text_unchanged import Texts
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
 from shared.github.errors import NotShown
-from shared.github.fresh import KNOWN_SECONDS
 from shared.github.label_board import WantedLabels
+from shared.github.replica_lag import KNOWN_SECONDS
 from shared.github.status import StatusBoard
 from shared.lock.claimant import Claimant
 from shared.lock.port import EditComment, Operation, Reply

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.github.errors import NotShown
-from shared.github.fresh import PAUSES_SECONDS
 from shared.github.ports import Issues
+from shared.github.replica_lag import PAUSES_SECONDS
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Issue, LabelEvent, PullRequest

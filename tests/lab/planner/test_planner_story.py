@@ -10,7 +10,7 @@ from fakes.clock import QuickClock
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.world.issues import IssueRecord
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.specification import read
 from shared.workflow import Role, Stage
 

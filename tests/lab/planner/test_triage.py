@@ -9,7 +9,7 @@ from fakes.clock import QuickClock
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from planner_agent.decide import Phase
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.workflow import Role, Stage
 
 BUG = """

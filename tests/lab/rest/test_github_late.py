@@ -14,10 +14,10 @@ from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.errors import NotShown, Refused
-from shared.github.fresh import KNOWN_SECONDS, PATIENCE_SECONDS, YOUNG_SECONDS
 from shared.github.issues import Issues
 from shared.github.label_board import LabelBoard
 from shared.github.pulls import Pulls
+from shared.github.replica_lag import KNOWN_SECONDS, PATIENCE_SECONDS, YOUNG_SECONDS
 from shared.github.reviews import Reviews
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence

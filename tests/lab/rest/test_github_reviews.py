@@ -10,7 +10,7 @@ from github_script import Plan, lease, scripted, user
 from shared.errors import Gone
 from shared.github.checks import Checks
 from shared.github.errors import NotShown, Refused
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.github.reviews import Reviews
 from shared.models import CheckOutcome, Finding, ReviewState
 

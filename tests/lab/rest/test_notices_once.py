@@ -9,7 +9,7 @@ from shared.commands.one_time_replies import Replies
 from shared.errors import UnknownOutcome
 from shared.github.comments import Comments
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.github.status import Status, StatusBoard
 from shared.lock.write_permit import Notice
 from shared.text.comment_signatures import Keyring

@@ -8,7 +8,7 @@ from fakes.clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, calls, comments, labels, pulls, status
 
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.scheduling.agent_contract import Result
 from shared.workflow import Role
 

@@ -14,7 +14,7 @@ from planner_agent.plan import Plan, read
 from planner_agent.policy import Approval
 from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.errors import Transient
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.scheduling.agent_contract import Ended, Result
 from shared.specification import body_sha256

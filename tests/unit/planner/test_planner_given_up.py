@@ -7,7 +7,7 @@ from fakes.planner_github import Bench
 from fakes.planner_world import NAMES
 
 from shared.errors import Blocked, UnknownOutcome
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 

@@ -13,7 +13,7 @@ from fakes.planner_world import NAMES
 from planner_agent.agent import PlanChanged, Planner
 from shared.errors import Lost, Transient, UnknownOutcome
 from shared.github.errors import NotShown
-from shared.github.fresh import KNOWN_SECONDS, PATIENCE_SECONDS
+from shared.github.replica_lag import KNOWN_SECONDS, PATIENCE_SECONDS
 from shared.lock.hold import Held
 from shared.scheduling.agent_contract import Ended, Result, Skip
 from shared.specification import read

@@ -11,7 +11,7 @@ from fakes.lock_server import BOT, EPOCH, Server
 from fakes.unasked import UnaskedIssues, UnaskedLabels
 
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue, LabelEvent

@@ -12,7 +12,7 @@ from fakes.reviewer_world import World, answer, changes, finding
 from shared.errors import Blocked, Gone, UnknownOutcome
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.github.errors import NotShown, Refused
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.llm.port import Ending, RunOutcome
 from shared.lock.lease import Lease
 from shared.scheduling.agent_contract import Result

@@ -149,7 +149,7 @@ class _Entry:
     at: datetime | None
 
 
-class Fresh:
+class ReplicaLag:
     """Things that one client knows to exist, and those that GitHub does not show yet."""
 
     def __init__(self, clock: Clock) -> None:

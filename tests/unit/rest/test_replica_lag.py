@@ -9,7 +9,7 @@ from fakes.clock import PassingClock
 
 from shared.errors import EngineError
 from shared.github.errors import NotFound, NotShown, Refused
-from shared.github.fresh import (
+from shared.github.replica_lag import (
     BRANCH,
     COMMENT,
     ITEM,
@@ -17,7 +17,7 @@ from shared.github.fresh import (
     LABEL,
     PATIENCE_SECONDS,
     YOUNG_SECONDS,
-    Fresh,
+    ReplicaLag,
     Thing,
 )
 
@@ -26,10 +26,10 @@ SHA = "a" * 40
 NODE = "Could not resolve to a node with the global id of 'PR_x'."
 
 
-def refused(fresh: Fresh, method: str, path: str, status: int, said: str, body: Any = None) -> NotShown | None:
+def refused(lag: ReplicaLag, method: str, path: str, status: int, said: str, body: Any = None) -> NotShown | None:
     call = f"{method} {path}"
     error: EngineError = NotFound(f"{call}: {said}") if status == 404 else Refused(call, status, said)
-    return fresh.refused(method, ROOT + path, body, status, error)
+    return lag.refused(method, ROOT + path, body, status, error)
 
 
 KNOWN = [
@@ -60,11 +60,11 @@ KNOWN = [
 def test_a_refusal_is_late_only_where_the_thing_is_known(
     kind: str, name: str, method: str, path: str, status: int, said: str, body: Any
 ) -> None:
-    fresh = Fresh(PassingClock())
-    assert refused(fresh, method, path, status, said, body) is None, "a stranger that is not there is not there"
-    fresh.know(Thing(ROOT, kind, name))
-    assert refused(fresh, method, path, status, said, body) is not None
-    assert refused(fresh, method, path.replace(name.partition("/")[0], "58"), 403, said, body) is None
+    lag = ReplicaLag(PassingClock())
+    assert refused(lag, method, path, status, said, body) is None, "a stranger that is not there is not there"
+    lag.know(Thing(ROOT, kind, name))
+    assert refused(lag, method, path, status, said, body) is not None
+    assert refused(lag, method, path.replace(name.partition("/")[0], "58"), 403, said, body) is None
 
 
 GIVEN = [
@@ -78,7 +78,7 @@ GIVEN = [
 
 @pytest.mark.parametrize(("method", "path", "status", "said", "body"), GIVEN)
 def test_nobody_asks_for_a_commit_that_is_not_known(method: str, path: str, status: int, said: str, body: Any) -> None:
-    assert refused(Fresh(PassingClock()), method, path, status, said, body) is not None
+    assert refused(ReplicaLag(PassingClock()), method, path, status, said, body) is not None
 
 
 MEANT = [
@@ -96,46 +96,46 @@ MEANT = [
 
 @pytest.mark.parametrize(("method", "path", "status", "said", "body"), MEANT)
 def test_every_other_refusal_means_what_it_says(method: str, path: str, status: int, said: str, body: Any) -> None:
-    fresh = Fresh(PassingClock())
-    fresh.know(Thing(ROOT, ITEM, "57"))
-    fresh.know(Thing(ROOT, BRANCH, "work"))
-    assert refused(fresh, method, path, status, said, body) is None
+    lag = ReplicaLag(PassingClock())
+    lag.know(Thing(ROOT, ITEM, "57"))
+    lag.know(Thing(ROOT, BRANCH, "work"))
+    assert refused(lag, method, path, status, said, body) is None
 
 
 def test_the_pauses_grow_and_patience_ends_after_two_minutes() -> None:
     clock = PassingClock()
-    fresh, asked, began = Fresh(clock), 0, clock.boot()
-    fresh.know(Thing(ROOT, ITEM, "57"))
-    while (late := refused(fresh, "GET", "/pulls/57", 404, "Not Found")) is not None:
+    lag, asked, began = ReplicaLag(clock), 0, clock.boot()
+    lag.know(Thing(ROOT, ITEM, "57"))
+    while (late := refused(lag, "GET", "/pulls/57", 404, "Not Found")) is not None:
         asked += 1
         with pytest.raises(NotShown):
-            fresh.admit("GET", f"{ROOT}/pulls/57", None)
-        fresh.admit("GET", f"{ROOT}/issues/57", None)
+            lag.admit("GET", f"{ROOT}/pulls/57", None)
+        lag.admit("GET", f"{ROOT}/issues/57", None)
         clock.seconds += late.seconds
-        fresh.admit("GET", f"{ROOT}/pulls/57", None)
+        lag.admit("GET", f"{ROOT}/pulls/57", None)
     assert PATIENCE_SECONDS <= clock.boot() - began < PATIENCE_SECONDS + 30
     assert 5 <= asked <= 12
-    assert refused(fresh, "GET", "/pulls/57", 404, "Not Found") is None, "it counts from now on"
+    assert refused(lag, "GET", "/pulls/57", 404, "Not Found") is None, "it counts from now on"
 
 
 def test_an_answer_ends_the_wait() -> None:
     clock = PassingClock()
-    fresh = Fresh(clock)
-    fresh.know(Thing(ROOT, ITEM, "57"))
-    assert refused(fresh, "GET", "/pulls/57", 404, "Not Found") is not None
-    fresh.answered("GET", f"{ROOT}/pulls/57", None, None)
-    fresh.admit("GET", f"{ROOT}/pulls/57", None)
+    lag = ReplicaLag(clock)
+    lag.know(Thing(ROOT, ITEM, "57"))
+    assert refused(lag, "GET", "/pulls/57", 404, "Not Found") is not None
+    lag.answered("GET", f"{ROOT}/pulls/57", None, None)
+    lag.admit("GET", f"{ROOT}/pulls/57", None)
 
 
 def test_what_is_old_is_gone_at_once() -> None:
     clock = PassingClock()
-    fresh = Fresh(clock)
-    fresh.answered("POST", f"{ROOT}/issues/57/comments", {"body": "x"}, {"id": 9})
-    fresh.know(Thing(ROOT, ITEM, "57"))
+    lag = ReplicaLag(clock)
+    lag.answered("POST", f"{ROOT}/issues/57/comments", {"body": "x"}, {"id": 9})
+    lag.know(Thing(ROOT, ITEM, "57"))
     clock.seconds += YOUNG_SECONDS
-    assert refused(fresh, "GET", "/issues/comments/9", 404, "Not Found") is None, "people delete comments"
+    assert refused(lag, "GET", "/issues/comments/9", 404, "Not Found") is None, "people delete comments"
     clock.seconds += KNOWN_SECONDS - YOUNG_SECONDS
-    assert refused(fresh, "GET", "/issues/57", 404, "Not Found") is None
+    assert refused(lag, "GET", "/issues/57", 404, "Not Found") is None
 
 
 @pytest.mark.parametrize(
@@ -147,59 +147,59 @@ def test_what_is_old_is_gone_at_once() -> None:
     ],
 )
 def test_what_was_made_here_is_known(path: str, reply: Any, later: str) -> None:
-    fresh = Fresh(PassingClock())
-    fresh.answered("POST", ROOT + path, {}, reply)
-    assert refused(fresh, "GET", later, 404, "Not Found") is not None
-    assert Fresh(PassingClock()).refused("GET", ROOT + later, None, 404, NotFound("x")) is None
+    lag = ReplicaLag(PassingClock())
+    lag.answered("POST", ROOT + path, {}, reply)
+    assert refused(lag, "GET", later, 404, "Not Found") is not None
+    assert ReplicaLag(PassingClock()).refused("GET", ROOT + later, None, 404, NotFound("x")) is None
 
 
 def test_a_list_that_lacks_what_was_put_there_is_an_older_one() -> None:
     clock = PassingClock()
-    fresh = Fresh(clock)
-    fresh.answered("POST", f"{ROOT}/issues/4/comments", {}, {"id": 9})
-    assert fresh.lacking(f"{ROOT}/issues/4/comments", [{"id": 8}]) is not None
-    assert fresh.lacking(f"{ROOT}/issues/4/comments", [{"id": 8}, {"id": 9}]) is None
-    assert fresh.lacking(f"{ROOT}/issues/5/comments", []) is None
+    lag = ReplicaLag(clock)
+    lag.answered("POST", f"{ROOT}/issues/4/comments", {}, {"id": 9})
+    assert lag.lacking(f"{ROOT}/issues/4/comments", [{"id": 8}]) is not None
+    assert lag.lacking(f"{ROOT}/issues/4/comments", [{"id": 8}, {"id": 9}]) is None
+    assert lag.lacking(f"{ROOT}/issues/5/comments", []) is None
     clock.seconds += YOUNG_SECONDS
-    assert fresh.lacking(f"{ROOT}/issues/4/comments", []) is None, "a person may have deleted it"
+    assert lag.lacking(f"{ROOT}/issues/4/comments", []) is None, "a person may have deleted it"
 
 
 def test_a_reply_that_cannot_be_read_is_the_callers_matter() -> None:
-    fresh = Fresh(PassingClock())
+    lag = ReplicaLag(PassingClock())
     replies: list[Any] = [None, [], {}, {"number": None}, "text"]
     for reply in replies:
-        fresh.answered("POST", f"{ROOT}/issues", {}, reply)
+        lag.answered("POST", f"{ROOT}/issues", {}, reply)
     for body in (None, {}, {"labels": None}):
-        fresh.answered("POST", f"{ROOT}/issues/4/labels", body, [])
-    assert fresh.lacking(f"{ROOT}/issues/4/comments", []) is None, "nothing is known to be there"
+        lag.answered("POST", f"{ROOT}/issues/4/labels", body, [])
+    assert lag.lacking(f"{ROOT}/issues/4/comments", []) is None, "nothing is known to be there"
 
 
 def test_what_we_took_away_ourselves_is_gone_at_once() -> None:
-    fresh = Fresh(PassingClock())
-    fresh.answered("POST", f"{ROOT}/issues/4/comments", {}, {"id": 9})
-    fresh.answered("DELETE", f"{ROOT}/issues/comments/9", None, None)
-    assert refused(fresh, "GET", "/issues/comments/9", 404, "Not Found") is None
-    assert fresh.lacking(f"{ROOT}/issues/4/comments", []) is None
+    lag = ReplicaLag(PassingClock())
+    lag.answered("POST", f"{ROOT}/issues/4/comments", {}, {"id": 9})
+    lag.answered("DELETE", f"{ROOT}/issues/comments/9", None, None)
+    assert refused(lag, "GET", "/issues/comments/9", 404, "Not Found") is None
+    assert lag.lacking(f"{ROOT}/issues/4/comments", []) is None
     label = "/issues/4/labels/status%3Aready"
-    fresh.answered("POST", f"{ROOT}/issues/4/labels", {"labels": ["status:ready"]}, [{"name": "bug"}])
-    assert refused(fresh, "DELETE", label, 404, "Label does not exist") is not None
-    fresh.answered("DELETE", ROOT + label, None, None)
-    assert refused(fresh, "DELETE", label, 404, "Label does not exist") is None
-    assert refused(fresh, "DELETE", "/issues/4/labels/bug", 404, "Label does not exist") is None, "not added by us"
+    lag.answered("POST", f"{ROOT}/issues/4/labels", {"labels": ["status:ready"]}, [{"name": "bug"}])
+    assert refused(lag, "DELETE", label, 404, "Label does not exist") is not None
+    lag.answered("DELETE", ROOT + label, None, None)
+    assert refused(lag, "DELETE", label, 404, "Label does not exist") is None
+    assert refused(lag, "DELETE", "/issues/4/labels/bug", 404, "Label does not exist") is None, "not added by us"
 
 
 def test_what_is_over_is_forgotten_when_something_new_is_made() -> None:
     clock = PassingClock(0.0)
-    fresh = Fresh(clock)
+    lag = ReplicaLag(clock)
     for number in range(300):
-        fresh.answered("POST", f"{ROOT}/issues/{number}/comments", {"body": ""}, {"id": 1000 + number})
+        lag.answered("POST", f"{ROOT}/issues/{number}/comments", {"body": ""}, {"id": 1000 + number})
         clock.seconds += 10
-    assert 2 * (YOUNG_SECONDS / 10) <= len(fresh) <= 2 * (YOUNG_SECONDS / 10 + 1)
-    assert isinstance(refused(fresh, "PATCH", "/issues/comments/1299", 404, "Not Found"), NotShown)
-    assert refused(fresh, "PATCH", "/issues/comments/1000", 404, "Not Found") is None
+    assert 2 * (YOUNG_SECONDS / 10) <= len(lag) <= 2 * (YOUNG_SECONDS / 10 + 1)
+    assert isinstance(refused(lag, "PATCH", "/issues/comments/1299", 404, "Not Found"), NotShown)
+    assert refused(lag, "PATCH", "/issues/comments/1000", 404, "Not Found") is None
 
 
 def test_a_thing_that_is_over_at_once_leaves_nothing() -> None:
-    fresh = Fresh(PassingClock())
-    fresh.know(Thing(ROOT, ITEM, "57"), -1.0)
-    assert len(fresh) == 0
+    lag = ReplicaLag(PassingClock())
+    lag.know(Thing(ROOT, ITEM, "57"), -1.0)
+    assert len(lag) == 0
