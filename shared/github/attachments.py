@@ -61,7 +61,7 @@ class Web(Protocol):
     @property
     def site(self) -> str: ...
 
-    async def elsewhere(self, url: str, most_bytes: int) -> Response: ...
+    async def get_elsewhere(self, url: str, most_bytes: int) -> Response: ...
 
 
 class Attachments:
@@ -83,7 +83,7 @@ class Attachments:
             raise NotFetched("it is no attachment of this GitHub")
         for _ in range(MOST_HOPS + 1):
             try:
-                answer = await self._web.elsewhere(address, LARGEST_BYTES)
+                answer = await self._web.get_elsewhere(address, LARGEST_BYTES)
             except Transient as error:
                 raise NotFetched(str(error)) from error
             if answer.status == 200:

@@ -102,6 +102,11 @@ class GitHub:
         """The scopes of a classic token, by GitHub's last answer; None for every other kind of token."""
         return self._transport.scopes
 
+    @property
+    def site(self) -> str:
+        """The root of the server's web pages, without a final slash."""
+        return self._root.site
+
     async def get(self, path: str, **params: object) -> Any:
         """Return the JSON value of one resource, the caller's own copy; unchanged ones are not charged."""
         entry = await self._until_shown(lambda: self._reads.entry(path + query(params), urgent=True))
@@ -156,7 +161,7 @@ class GitHub:
             raise lacks
         return items
 
-    def wrote_in(self, path: str) -> bool:
+    def expects_entry_in(self, path: str) -> bool:
         """Return whether a list has to show something that was put there just now."""
         return self._reads.replica_lag.lacking(path, ()) is not None
 
@@ -199,6 +204,17 @@ class GitHub:
             if following is None and may_go_on(entry.extent, listed, int(str(params.get("per_page", PAGE)))):
                 following = address(path, params, number)
 
+    async def _until_shown(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Ask again after a moment or two; what takes longer is left to the next tick."""
+        for pause in AT_ONCE_SECONDS:
+            try:
+                return await ask()
+            except NotShown as late:
+                if late.seconds > pause:
+                    raise
+            await self.clock.sleep(pause)
+        return await ask()
+
     async def text(self, path: str, *, accept: str) -> str:
         """Return a log, diff or raw file; of more than 2 MiB only the end.
 
@@ -206,12 +222,7 @@ class GitHub:
         """
         return await self._reads.text(path, accept)
 
-    @property
-    def site(self) -> str:
-        """The root of the server's web pages, without a final slash."""
-        return self._root.site
-
-    async def elsewhere(self, url: str, most_bytes: int) -> Response:
+    async def get_elsewhere(self, url: str, most_bytes: int) -> Response:
         """Return the answer of an address outside of the API, also a redirection; shows no token. Raises `Transient`.
 
         Of a body longer than `most_bytes` one byte more comes back. The caller decides if the address may be asked.
@@ -230,30 +241,6 @@ class GitHub:
         self.ids.learn(path, reply)
         self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
         return reply
-
-    def note_labels(self, item: str, on: Sequence[str], off: Sequence[str]) -> None:
-        """Note that labels of the item at this path were changed, by no request that names them."""
-        changes: list[tuple[str, str, Any]] = [("DELETE", f"{item}/labels/{segment(name)}", None) for name in off]
-        changes += [("POST", f"{item}/labels", {"labels": list(on)})] if on else []
-        for method, path, body in changes:
-            self._reads.replica_lag.answered(method, self._root.path(self._reads.address(path)), body, None)
-            self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
-
-    def know(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
-        """Note that something exists in the repository at `root`; GitHub may show it late, see `replica_lag`."""
-        now = self._root.path(self._reads.address(f"{root}/")).rstrip("/")
-        self._reads.replica_lag.know(Thing(now.casefold(), kind, str(name)), seconds)
-
-    async def _until_shown(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Ask again after a moment or two; what takes longer is left to the next tick."""
-        for pause in AT_ONCE_SECONDS:
-            try:
-                return await ask()
-            except NotShown as late:
-                if late.seconds > pause:
-                    raise
-            await self.clock.sleep(pause)
-        return await ask()
 
     async def _write(self, method: str, path: str, body: Any, permit: WritePermit, urgent: bool) -> Any:
         await self._pacing.wait(urgent=urgent)
@@ -290,3 +277,16 @@ class GitHub:
             raise UnknownOutcome(f"The reply to {self._reads.name(call)} is lost: {error}") from error
         self._reads.answered(call, value)
         return value
+
+    def note_labels(self, item: str, on: Sequence[str], off: Sequence[str]) -> None:
+        """Note that labels of the item at this path were changed, by no request that names them."""
+        changes: list[tuple[str, str, Any]] = [("DELETE", f"{item}/labels/{segment(name)}", None) for name in off]
+        changes += [("POST", f"{item}/labels", {"labels": list(on)})] if on else []
+        for method, path, body in changes:
+            self._reads.replica_lag.answered(method, self._root.path(self._reads.address(path)), body, None)
+            self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
+
+    def know(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
+        """Note that something exists in the repository at `root`; GitHub may show it late, see `replica_lag`."""
+        now = self._root.path(self._reads.address(f"{root}/")).rstrip("/")
+        self._reads.replica_lag.know(Thing(now.casefold(), kind, str(name)), seconds)

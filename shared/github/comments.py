@@ -51,7 +51,7 @@ class Comments:
         """
         began = self._github.clock.boot()
         count = wire.read(_count, await self._github.get(f"{self._items}/{number}"))
-        if count or self._github.wrote_in(f"{self._path}/{number}/comments"):
+        if count or self._github.expects_entry_in(f"{self._path}/{number}/comments"):
             return await self.thread(number, since if count > PAGE else None)
         self._remember(number, (), None, began)
         return ()

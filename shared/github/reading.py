@@ -59,11 +59,11 @@ class Reads:
 
         An answer that cannot be converted is not remembered, so that the next read is a full one.
         """
-        return await self._patiently(self._entry_once, path, urgent, convert)
+        return await self._retry(self._entry_once, path, urgent, convert)
 
     async def text(self, path: str, accept: str) -> str:
         """Return the answer to a text read; its end if it is long."""
-        return await self._patiently(self._text_once, path, accept)
+        return await self._retry(self._text_once, path, accept)
 
     async def learn(self, call: ApiRequest, answer: Response) -> None:
         """Follow a rename that `answer` tells of; raises `Moved` for everything else."""
@@ -177,7 +177,7 @@ class Reads:
     def _call_facts(self, call: ApiRequest) -> tuple[str, str, Any]:
         return call.method, self._root.path(call.url), call.payload
 
-    async def _patiently(self, read: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def _retry(self, read: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Retry a read that failed for a passing reason.
 
         `read` is an `async def`, not a lambda that returns its coroutine: tenacity would take that for the answer.

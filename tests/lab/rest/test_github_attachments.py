@@ -26,7 +26,7 @@ class GitHubCom:
         self._pages = pages
         self.asked: list[str] = []
 
-    async def elsewhere(self, url: str, most_bytes: int) -> Response:
+    async def get_elsewhere(self, url: str, most_bytes: int) -> Response:
         self.asked.append(url)
         return self._pages[url]
 

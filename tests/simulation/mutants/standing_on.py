@@ -64,7 +64,11 @@ STANDING_ON = (
     ),
     adapter(
         "a thread that is taken for empty",
-        (COMMENTS, "        if count or self._github.wrote_in(", "        if count > 1 or self._github.wrote_in("),
+        (
+            COMMENTS,
+            "        if count or self._github.expects_entry_in(",
+            "        if count > 1 or self._github.expects_entry_in(",
+        ),
     ),
     adapter(
         "a push without leases",
