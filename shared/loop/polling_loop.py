@@ -119,6 +119,11 @@ class Loop:
         """A sentence for each candidate that was not claimed: its name and the reason."""
         return tuple(f"{self._agent.repository}#{n}: {reason}" for n, reason in self._queue.skipped.reasons.items())
 
+    @property
+    def due(self) -> float:
+        """Boot time at which an item has to be woken even without a poll; infinite if there is none."""
+        return min((item.due for item in self._items.values()), default=math.inf)
+
     async def tick(self, *, claims: int | None = None, strict: bool = False) -> int:
         """Look once at everything; return the number of items in work. Errors of one item stay there.
 
@@ -132,110 +137,6 @@ class Loop:
             await self._look_after(item)
         await self._claim(candidates, len(candidates) if claims is None else claims, strict)
         return len(self._items)
-
-    async def quiet(self) -> None:
-        """Wait until every held item rests or has ended."""
-        while any(item.active for item in self._items.values()):
-            await self._changed.wait()
-
-    async def run(self, stop: anyio.Event, *, most_ticks: int = 0) -> None:
-        """Tick until `stop`, until nothing is held after the admission was shut, or `most_ticks` times.
-
-        A failed tick is logged and the loop goes on.
-        """
-        try:
-            await self._tick_until(stop, most_ticks)
-        finally:
-            self._slots.leave(self)
-        if not stop.is_set():
-            await self.quiet()  # the last look may have begun what is paid for
-
-    async def _tick_until(self, stop: anyio.Event, most_ticks: int) -> None:
-        ticks, part = 0, random.random()
-        while not self._over(stop) and (not most_ticks or ticks < most_ticks):
-            ticks += 1
-            began = anyio.current_time()
-            try:
-                await self.tick()
-                self._log_once.settled()
-            except EngineError as error:
-                self._slots.leave(self)
-                self._log_once.hear(error)
-            except Exception:
-                self._slots.leave(self)
-                log.exception("tick_failed", outcome="retrying")
-            await self._pause(stop, began, part)
-            part = 1.0
-
-    async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
-        """Work on exactly one item; None if there was nothing to do, and `skipped` says why.
-
-        With `wait` false, or when a person has to act, it returns at the first wait. Errors of the
-        process itself are raised: `NotAllowed`, `Unauthorized`, `Misconfigured`, `Transient`.
-        """
-        while not stop.is_set():
-            try:
-                await self.tick(claims=0 if self._items or self.ended else 1, strict=True)
-            except Transient as error:
-                if not self._items:
-                    raise
-                log.warning("tick_failed", outcome="retrying", error=str(error))
-            if not self._items and not self.ended:
-                failure = self._queue.skipped.failure
-                return Ended(Result.FAILED, failure) if failure else None
-            await self.quiet()
-            if self.ended:
-                return self.ended[0]
-            if refusal := next((item.refusal for item in self._items.values() if item.refusal), None):
-                raise refusal
-            if not wait and self.resting:
-                return self.resting[0]
-            await self._pause(stop)
-        return Ended(Result.LOST, "stopped by a signal")
-
-    @property
-    def due(self) -> float:
-        """Boot time at which an item has to be woken even without a poll; infinite if there is none."""
-        return min((item.due for item in self._items.values()), default=math.inf)
-
-    def poke(self) -> None:
-        """Look soon, without waiting for the end of the interval: there is news."""
-        self._poked.set()
-
-    def hear_of_news(self) -> None:
-        """Take a hint from outside that there is news: look at once, and again when every replica of GitHub has it."""
-        self._look_again = self._clock.boot() + AGAIN_SECONDS
-        self.poke()
-
-    def _over(self, stop: anyio.Event) -> bool:
-        return stop.is_set() or (self._admission.final and not self._items)
-
-    async def _pause(self, stop: anyio.Event, began: float | None = None, part: float = 1.0) -> None:
-        interval = self._interval * part * (1 + JITTER * random.random())
-        longest = min(interval, self._queue.due_in_seconds())
-        with anyio.move_on_after(longest):
-            is_due = await self._due_or_told(stop)
-            if began is not None and not is_due:
-                with anyio.move_on_at(began + POKED_SECONDS):
-                    while not self._over(stop):  # the end of the last item is not waited upon
-                        await first_of(stop, self._changed)
-        self._poked = anyio.Event()
-
-    async def _due_or_told(self, stop: anyio.Event) -> bool:
-        """Wait; return True if a look is due although nobody reported news, False as soon as somebody does.
-
-        Never returns True at once: what is due stays due if the look fails.
-        """
-        earliest = self._clock.boot() + POKED_SECONDS
-        while not stop.is_set() and not self._poked.is_set():
-            due = max(earliest, min(self._look_again, self.due))
-            with anyio.move_on_after(max(0.0, due - self._clock.boot())) as waiting:
-                await first_of(stop, self._poked, self._changed)
-            if waiting.cancelled_caught:
-                if self._clock.boot() >= self._look_again:
-                    self._look_again = math.inf
-                return True
-        return False
 
     async def _look_after(self, item: ItemTask) -> None:
         """Stop or wake one item; if GitHub cannot be asked about it, wake it all the same."""
@@ -273,8 +174,108 @@ class Loop:
         self.ended.append(ended)
         del self.ended[:-MOST_ENDED]
 
-    def _leaving(self) -> str:
-        return self._admission.leaving
+    async def run(self, stop: anyio.Event, *, most_ticks: int = 0) -> None:
+        """Tick until `stop`, until nothing is held after the admission was shut, or `most_ticks` times.
+
+        A failed tick is logged and the loop goes on.
+        """
+        try:
+            await self._tick_until(stop, most_ticks)
+        finally:
+            self._slots.leave(self)
+        if not stop.is_set():
+            await self.quiet()  # the last look may have begun what is paid for
+
+    async def _tick_until(self, stop: anyio.Event, most_ticks: int) -> None:
+        ticks, part = 0, random.random()
+        while not self._over(stop) and (not most_ticks or ticks < most_ticks):
+            ticks += 1
+            began = anyio.current_time()
+            try:
+                await self.tick()
+                self._log_once.settled()
+            except EngineError as error:
+                self._slots.leave(self)
+                self._log_once.failed(error)
+            except Exception:
+                self._slots.leave(self)
+                log.exception("tick_failed", outcome="retrying")
+            await self._pause(stop, began, part)
+            part = 1.0
+
+    async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
+        """Work on exactly one item; None if there was nothing to do, and `skipped` says why.
+
+        With `wait` false, or when a person has to act, it returns at the first wait. Errors of the
+        process itself are raised: `NotAllowed`, `Unauthorized`, `Misconfigured`, `Transient`.
+        """
+        while not stop.is_set():
+            try:
+                await self.tick(claims=0 if self._items or self.ended else 1, strict=True)
+            except Transient as error:
+                if not self._items:
+                    raise
+                log.warning("tick_failed", outcome="retrying", error=str(error))
+            if not self._items and not self.ended:
+                failure = self._queue.skipped.failure
+                return Ended(Result.FAILED, failure) if failure else None
+            await self.quiet()
+            if self.ended:
+                return self.ended[0]
+            if refusal := next((item.refusal for item in self._items.values() if item.refusal), None):
+                raise refusal
+            if not wait and self.resting:
+                return self.resting[0]
+            await self._pause(stop)
+        return Ended(Result.LOST, "stopped by a signal")
+
+    async def quiet(self) -> None:
+        """Wait until every held item rests or has ended."""
+        while any(item.active for item in self._items.values()):
+            await self._changed.wait()
+
+    def _over(self, stop: anyio.Event) -> bool:
+        return stop.is_set() or (self._admission.final and not self._items)
+
+    async def _pause(self, stop: anyio.Event, began: float | None = None, part: float = 1.0) -> None:
+        """Wait for the next tick: `part` of the interval, or less if something is due or there is news.
+
+        After news the last tick, which began at `began`, is `POKED_SECONDS` ago at least.
+        """
+        interval = self._interval * part * (1 + JITTER * random.random())
+        longest = min(interval, self._queue.due_in_seconds())
+        with anyio.move_on_after(longest):
+            is_due = await self._due_or_told(stop)
+            if began is not None and not is_due:
+                with anyio.move_on_at(began + POKED_SECONDS):
+                    while not self._over(stop):  # the end of the last item is not waited upon
+                        await first_of(stop, self._changed)
+        self._poked = anyio.Event()
+
+    async def _due_or_told(self, stop: anyio.Event) -> bool:
+        """Wait; return True if a look is due although nobody reported news, False as soon as somebody does.
+
+        Never returns True at once: what is due stays due if the look fails.
+        """
+        earliest = self._clock.boot() + POKED_SECONDS
+        while not stop.is_set() and not self._poked.is_set():
+            due = max(earliest, min(self._look_again, self.due))
+            with anyio.move_on_after(max(0.0, due - self._clock.boot())) as waiting:
+                await first_of(stop, self._poked, self._changed)
+            if waiting.cancelled_caught:
+                if self._clock.boot() >= self._look_again:
+                    self._look_again = math.inf
+                return True
+        return False
+
+    def poke(self) -> None:
+        """Look soon, without waiting for the end of the interval: there is news."""
+        self._poked.set()
+
+    def hear_of_news(self) -> None:
+        """Take a hint from outside that there is news: look at once, and again when every replica of GitHub has it."""
+        self._look_again = self._clock.boot() + AGAIN_SECONDS
+        self.poke()
 
     def _note_change(self) -> None:
         self._changed.set()
@@ -283,6 +284,9 @@ class Loop:
         if self._admission.final:
             self._let_go()
             self.poke()
+
+    def _leaving(self) -> str:
+        return self._admission.leaving
 
     def _let_go(self) -> None:
         """End every wait, without a request to GitHub, which may be down: a leaving process needs no answer of it."""
@@ -296,7 +300,7 @@ class _LogOnce:
     def __init__(self) -> None:
         self._standing = ""
 
-    def hear(self, error: EngineError) -> None:
+    def failed(self, error: EngineError) -> None:
         """Log a failed tick: a `Transient` one always, others unless they were logged just before or have been told."""
         if isinstance(error, Transient):
             log.warning("tick_failed", outcome="retrying", error=str(error))
