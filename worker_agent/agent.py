@@ -89,7 +89,7 @@ class Worker:
         port, claimant = claims.port, claims.claimant
         self._session = session
         self._policy = policy
-        self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
+        self._lost_labels = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         mirror, history = session.phase_commits.mirror, session.phase_commits.history
         self._effects = Effects(forge, policy, AttemptHistory(mirror, session.phase_commits.keys), history)
         self._ci_reader = CiReader(forge.checks, mirror, policy, port.boot)
@@ -113,12 +113,6 @@ class Worker:
     def repository(self) -> str:
         """`owner/repo`."""
         return self._policy.repository
-
-    @cached_property
-    def _actions(self) -> Actions:
-        from worker_agent.actions import Actions  # an idle worker does without
-
-        return Actions(self._forge, self._session, self._effects, self._observer, self._rounds, self._policy)
 
     async def discover(self) -> Sequence[Candidate]:
         """Return issues with a worker's stage, pull requests that ask for changes, issues without a pull request."""
@@ -149,57 +143,22 @@ class Worker:
             if held is not None:
                 self._session.ended(held)
 
-    async def revoked(self, number: int) -> str | None:
-        """Return the reason why a held item must stop: closed, locked, paused, or its stage label moved or removed.
-
-        In a round of changes, the labels of the pull request count as well.
-        """
-        known, held = self._forge.inbox.known, self._claims.held(number)
-        reason = await self._claims.revoked(number, known.get(number), self._read, self._order)
-        if reason or held is None or not held.fence.round or held.fence.pr not in known:
-            return reason
-        return await self._said_on_pull_request(held, await self._forge.issues.issue(held.fence.pr))
-
-    async def _read(self, number: int) -> Issue:
-        """Return an issue, with its stage label put back if the label vanished without a person's order."""
-        issue, held = await self._forge.issues.issue(number), self._claims.held(number)
-        return issue if held is None else await self._restore_label(issue, held)
-
-    async def _restore_label(self, issue: Issue, held: Held) -> Issue:
-        return await self._lost.restored(issue, projection(held.fence).issue, held.server_now())
-
-    async def _stop_order(self, held: Held, seen: Snapshot) -> str | None:
-        """Return the person's order to stop that the labels show; None if there is none."""
-        said = self._order(await self._restore_label(seen.issue, held), held)
-        if said or seen.pull_request is None or not held.fence.round:
-            return said
-        return await self._said_on_pull_request(held, seen.pull_request)
-
-    async def _said_on_pull_request(self, held: Held, item: Item) -> str | None:
-        """Return the order to stop that the pull request's labels show, which count as well in a round of changes."""
-        recorded = of_pull_request(held.fence, self._policy.names.read(item.labels).stages)
-        item = await self._lost.restored(item, recorded, held.server_now())
-        return stop_request(item, recorded, self._policy.names) if item.open else None
-
-    def _order(self, issue: Issue, held: Held) -> str | None:
-        return stop_request(issue, projection(held.fence).issue, self._policy.names)
-
     async def step(self, held: Held) -> Step:
         """Observe, make the labels follow the fence, decide, act."""
         seen = await self._observer.look(held, self._just_read(held))
         self._noted.seen(seen.issue)
-        said = await self._stop_order(held, seen)
-        if said and seen.issue.open:
-            return await self._obey(held, said)
+        order = await self._stop_order(held, seen)
+        if order and seen.issue.open:
+            return await self._obey(held, order)
         await self._check_end(held, seen)
         action = decide(seen, now=held.server_now())
         await self._effects.tell(held, action, seen.pull_request)
         if action not in NO_LABELS:
             if action not in LABELS_WITH_IT:
                 seen = replace(seen, issue=await self._effects.show(held, seen.issue, seen.pull_request))
-                said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
-                if said and seen.issue.open:
-                    return await self._obey(held, said)
+                order = self._order(seen.issue, held)  # the reply to a label is newer than any reading
+                if order and seen.issue.open:
+                    return await self._obey(held, order)
             if barred := excluded(seen.issue.labels, self._policy.intake.exclude):
                 return Ended(Result.PARKED, barred)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
@@ -207,6 +166,36 @@ class Worker:
         if role:
             return await self._effects.pass_on(held, role)
         return await self._act(action, held, seen)
+
+    def _just_read(self, held: Held) -> Issue | None:
+        """Return the issue as the claim read it, for a fresh start only; None if it must be read again."""
+        issue = self._read_cache.take(held.fence.key.number)
+        return issue if held.fence.phase == Phase.RED else None
+
+    async def _stop_order(self, held: Held, seen: Snapshot) -> str | None:
+        """Return the person's order to stop that the labels show; None if there is none."""
+        order = self._order(await self._restore_label(seen.issue, held), held)
+        if order or seen.pull_request is None or not held.fence.round:
+            return order
+        return await self._order_on_pull_request(held, seen.pull_request)
+
+    async def _check_end(self, held: Held, seen: Snapshot) -> None:
+        """Raise `NotShown` if a merge may have closed the issue: the pull request may be shown as it was before.
+
+        Its thread and the list of open items show the merge, unless they are as old.
+        """
+        pull_request, closed_at = seen.pull_request, seen.issue.closed_at
+        if seen.issue.open or closed_at is None or pull_request is None or not pull_request.open:
+            return
+        if (held.server_now() - closed_at).total_seconds() >= PATIENCE_SECONDS:
+            return
+        number = pull_request.number
+        if self._forge.inbox.version(number) is None or not (await self._forge.issues.issue(number)).open:
+            raise NotShown(f"the end of #{number}", PAUSES_SECONDS[0])
+
+    async def _obey(self, held: Held, order: str) -> Ended:
+        await self.stop(held, order)
+        return Ended(Result.WITHDRAWN, order)
 
     async def _act(self, action: Action, held: Held, seen: Snapshot) -> Step:
         """Carry out one step; if the configuration lets nothing begin, let the issue wait and begin no other one."""
@@ -224,14 +213,39 @@ class Worker:
             self._forge.unusable.end()
         return step
 
-    async def _obey(self, held: Held, order: str) -> Ended:
-        await self.stop(held, order)
-        return Ended(Result.WITHDRAWN, order)
+    @cached_property
+    def _actions(self) -> Actions:
+        from worker_agent.actions import Actions  # an idle worker does without
 
-    def _just_read(self, held: Held) -> Issue | None:
-        """Return the issue as the claim read it, for a fresh start only; None if it must be read again."""
-        issue = self._read_cache.take(held.fence.key.number)
-        return issue if held.fence.phase == Phase.RED else None
+        return Actions(self._forge, self._session, self._effects, self._observer, self._rounds, self._policy)
+
+    async def revoked(self, number: int) -> str | None:
+        """Return the reason why a held item must stop: closed, locked, paused, or its stage label moved or removed.
+
+        In a round of changes, the labels of the pull request count as well.
+        """
+        known, held = self._forge.inbox.known, self._claims.held(number)
+        reason = await self._claims.revoked(number, known.get(number), self._read, self._order)
+        if reason or held is None or not held.fence.round or held.fence.pr not in known:
+            return reason
+        return await self._order_on_pull_request(held, await self._forge.issues.issue(held.fence.pr))
+
+    async def _read(self, number: int) -> Issue:
+        """Return an issue, with its stage label put back if the label vanished without a person's order."""
+        issue, held = await self._forge.issues.issue(number), self._claims.held(number)
+        return issue if held is None else await self._restore_label(issue, held)
+
+    async def _restore_label(self, issue: Issue, held: Held) -> Issue:
+        return await self._lost_labels.restored(issue, projection(held.fence).issue, held.server_now())
+
+    async def _order_on_pull_request(self, held: Held, item: Item) -> str | None:
+        """Return the order to stop that the pull request's labels show, which count as well in a round of changes."""
+        recorded = of_pull_request(held.fence, self._policy.names.read(item.labels).stages)
+        item = await self._lost_labels.restored(item, recorded, held.server_now())
+        return stop_request(item, recorded, self._policy.names) if item.open else None
+
+    def _order(self, issue: Issue, held: Held) -> str | None:
+        return stop_request(issue, projection(held.fence).issue, self._policy.names)
 
     async def stop(self, held: Held, reason: str) -> None:
         """Stop the work by a person's order, noticed between or during steps.
@@ -247,20 +261,6 @@ class Worker:
             await self._effects.pause(held)
         else:
             await self._effects.withdraw(held, snapshot, reason)
-
-    async def _check_end(self, held: Held, seen: Snapshot) -> None:
-        """Raise `NotShown` if a merge may have closed the issue: the pull request may be shown as it was before.
-
-        Its thread and the list of open items show the merge, unless they are as old.
-        """
-        pull_request, closed_at = seen.pull_request, seen.issue.closed_at
-        if seen.issue.open or closed_at is None or pull_request is None or not pull_request.open:
-            return
-        if (held.server_now() - closed_at).total_seconds() >= PATIENCE_SECONDS:
-            return
-        number = pull_request.number
-        if self._forge.inbox.version(number) is None or not (await self._forge.issues.issue(number)).open:
-            raise NotShown(f"the end of #{number}", PAUSES_SECONDS[0])
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Post until when the item waits, and why."""
