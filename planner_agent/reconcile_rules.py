@@ -37,7 +37,7 @@ def rules(names: Labels, closing: Closing, status: StatusBoard) -> ReconcileRule
     return ReconcileRules(
         Role.PLANNER,
         names,
-        projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
+        expected_stage=lambda fence: None if fence.stage in TERMINAL else fence.stage,
         before=before,
         outcome=_outcome,
         status_for=status_for,

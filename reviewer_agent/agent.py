@@ -10,7 +10,7 @@ from typing import assert_never
 
 import structlog
 
-from reviewer_agent.candidates import before, projection
+from reviewer_agent.candidates import before, expected_stage
 from reviewer_agent.decide import Action, decide
 from reviewer_agent.effects import Effects
 from reviewer_agent.eligibility import Eligibility
@@ -145,7 +145,7 @@ class Reviewer:
         return item if held is None else await self._restore_label(item, held)
 
     async def _restore_label(self, item: Item, held: Held) -> Item:
-        return await self._lost.restored(item, projection(held.fence), held.server_now())
+        return await self._lost.restored(item, expected_stage(held.fence), held.server_now())
 
     def _order(self, item: Issue | PullRequest, held: Held) -> str | None:
         return stop_request(item, held.fence, self._policy.names)

@@ -76,14 +76,14 @@ def _round(pull_request: PullRequest, fence: Fence | None) -> int:
     return fence.round + (fence.stage is Stage.CHANGES_REQUESTED and fence.work_head != pull_request.head_sha)
 
 
-def projection(fence: Fence) -> Stage | None:
+def expected_stage(fence: Fence) -> Stage | None:
     """Return the stage label that the pull request should carry; None leaves its labels alone."""
     return None if fence.stage in TERMINAL else fence.stage
 
 
-def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
+def ordered_to_stop(shown: frozenset[Stage], expected: Stage) -> bool:
     """Return whether the labels on a pull request are a person's order, and not a lag of our own."""
-    return label_drift.sign(shown, projected, before(projected)) in label_drift.ORDERS
+    return label_drift.sign(shown, expected, before(expected)) in label_drift.ORDERS
 
 
 def before(stage: Stage) -> frozenset[Stage]:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from reviewer_agent import comments
-from reviewer_agent.candidates import projection, reopening
+from reviewer_agent.candidates import expected_stage, reopening
 from reviewer_agent.errors import Unpostable
 from reviewer_agent.merge import queue_exit
 from reviewer_agent.merge.blockers import (
@@ -77,7 +77,7 @@ class Effects:
 
         It is returned without labels if the previous stage's label was removed meanwhile: an order to stop.
         """
-        stage = projection(held.fence)
+        stage = expected_stage(held.fence)
         if stage is None:
             return pull_request
         if stage in HALTED:

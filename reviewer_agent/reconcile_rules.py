@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewer_agent import comments
-from reviewer_agent.candidates import STAGES, before, projection
+from reviewer_agent.candidates import STAGES, before, expected_stage
 from reviewer_agent.issue_labels import misplaced
 from shared.errors import Gone
 from shared.github.ports import Closing, Pulls
@@ -40,7 +40,7 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
     return ReconcileRules(
         Role.REVIEWER,
         names,
-        projected=projection,
+        expected_stage=expected_stage,
         before=before,
         outcome=outcome,
         status_for=status_for,

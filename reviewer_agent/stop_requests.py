@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewer_agent.candidates import ordered_to_stop, projection
+from reviewer_agent.candidates import expected_stage, ordered_to_stop
 from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.workflow.labels import Flag, Labels
@@ -11,7 +11,7 @@ from shared.workflow.labels import Flag, Labels
 def stop_request(item: Issue | PullRequest, fence: Fence, names: Labels) -> str | None:
     """Return the reason to stop, as a part of a sentence; None if nobody orders it."""
     labels = names.read(item.labels)
-    shown = projection(fence)
+    shown = expected_stage(fence)
     if not item.open or (isinstance(item, Issue) and item.locked):
         return "the pull request was closed or locked"
     if Flag.PAUSED in labels.flags:

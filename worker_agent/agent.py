@@ -33,7 +33,7 @@ from worker_agent.coding_session import CodingSession
 from worker_agent.decide import LABELS_WITH_IT, NO_LABELS, Action, Phase, Snapshot, decide
 from worker_agent.effects import Effects
 from worker_agent.errors import Aborted, CiGivenUp
-from worker_agent.expected_labels import before, of_pull_request, projection
+from worker_agent.expected_labels import before, expected_labels, of_pull_request
 from worker_agent.feedback.reading import Feedback, TrustFilter
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.intake.candidates import Candidates
@@ -236,7 +236,7 @@ class Worker:
         return issue if held is None else await self._restore_label(issue, held)
 
     async def _restore_label(self, issue: Issue, held: Held) -> Issue:
-        return await self._lost_labels.restored(issue, projection(held.fence).issue, held.server_now())
+        return await self._lost_labels.restored(issue, expected_labels(held.fence).issue, held.server_now())
 
     async def _order_on_pull_request(self, held: Held, item: Item) -> str | None:
         """Return the order to stop that the pull request's labels show, which count as well in a round of changes."""
@@ -245,7 +245,7 @@ class Worker:
         return stop_request(item, recorded, self._policy.names) if item.open else None
 
     def _order(self, issue: Issue, held: Held) -> str | None:
-        return stop_request(issue, projection(held.fence).issue, self._policy.names)
+        return stop_request(issue, expected_labels(held.fence).issue, self._policy.names)
 
     async def stop(self, held: Held, reason: str) -> None:
         """Stop the work by a person's order, noticed between or during steps.

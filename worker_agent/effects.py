@@ -27,7 +27,7 @@ from worker_agent.attempt_history import AttemptHistory
 from worker_agent.branch.history import History
 from worker_agent.ci import ci_comments
 from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot
-from worker_agent.expected_labels import of_pull_request, projection
+from worker_agent.expected_labels import expected_labels, of_pull_request
 from worker_agent.feedback.status_text import Ignored, with_ignored
 from worker_agent.intake.unusable_configuration import AGAIN, WAIT
 from worker_agent.policy import Policy
@@ -59,7 +59,7 @@ class Effects:
         The issue's labels are set last: by them the rest is found again after a crash. If the start was called off
         meanwhile, no stage label of ours is set; a missing label looks like an order to stop.
         """
-        wanted = projection(held.fence)
+        wanted = expected_labels(held.fence)
         stage = wanted.pull_request if fresh else self._stage_of(held, pull_request)
         led_on = self._led_on(held.fence, issue, issue)
         shown = []
@@ -84,7 +84,7 @@ class Effects:
         Return the issue with the labels that are there then: without a stage of ours if a person has removed the one
         that it had when the opening began, which is an order to stop.
         """
-        stage, missing = projection(held.fence).issue, set(other_labels) - opened.labels
+        stage, missing = expected_labels(held.fence).issue, set(other_labels) - opened.labels
         wanted = [WantedLabels(opened.number, Stage.NEW, opened.labels, other_labels=tuple(sorted(missing)))]
         if stage is None:
             await self._forge.labels.show_all(wanted, held)

@@ -21,7 +21,7 @@ class ExpectedLabels:
     pull_request: Stage | None
 
 
-def projection(fence: Fence) -> ExpectedLabels:
+def expected_labels(fence: Fence) -> ExpectedLabels:
     """Return the labels that follow from the fence; from round 1 on, the issue stays at `reviewing`."""
     if fence.stage in TERMINAL:
         return ExpectedLabels(None, None)
@@ -40,7 +40,7 @@ def of_pull_request(fence: Fence, shown: frozenset[Stage]) -> Stage | None:
     """
     if fence.stage is Stage.REVIEWING and shown & TAKEN_UP and not shown & WORKING:
         return None
-    return projection(fence).pull_request
+    return expected_labels(fence).pull_request
 
 
 def is_doubled(shown: frozenset[Stage]) -> bool:
@@ -48,9 +48,9 @@ def is_doubled(shown: frozenset[Stage]) -> bool:
     return Stage.REVIEWING in shown and len(shown) > 1
 
 
-def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
+def ordered_to_stop(shown: frozenset[Stage], expected: Stage) -> bool:
     """Return whether the labels on an item are a person's order, not our own labels that lag behind."""
-    return label_drift.sign(shown, projected, before(projected)) in label_drift.ORDERS
+    return label_drift.sign(shown, expected, before(expected)) in label_drift.ORDERS
 
 
 def before(stage: Stage) -> frozenset[Stage]:

@@ -14,7 +14,7 @@ from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 from worker_agent import comments
 from worker_agent.decide import WORKING
-from worker_agent.expected_labels import before, projection
+from worker_agent.expected_labels import before, expected_labels
 from worker_agent.intake.candidates import belongs, needs_followup
 
 
@@ -49,7 +49,7 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
     return ReconcileRules(
         Role.WORKER,
         names,
-        projected=lambda fence: projection(fence).issue,
+        expected_stage=lambda fence: expected_labels(fence).issue,
         before=before,
         outcome=outcome,
         status_for=status_for,

@@ -55,7 +55,7 @@ class ReconcileRules:
 
     role: Role
     names: Labels
-    projected: Callable[[Fence], Stage | None]
+    expected_stage: Callable[[Fence], Stage | None]
     before: Callable[[Stage], frozenset[Stage]]
     outcome: Callable[[Fence], Awaitable[ItemEnd]]
     status_for: Callable[[Fence, str], Awaitable[Status]]
@@ -69,7 +69,7 @@ class ReconcileRules:
 
     def sign(self, item: Issue, fence: Fence) -> Sign:
         """Compare the stage labels of `item` with its fence."""
-        recorded, shown = self.projected(fence), self.names.read(item.labels).stages
+        recorded, shown = self.expected_stage(fence), self.names.read(item.labels).stages
         return Sign.AGREES if recorded is None else sign(shown, recorded, self.before(recorded))
 
 

@@ -202,7 +202,7 @@ class Sweep:
             return SuspectFence(fence, item, outcome=await rules.outcome(fence))
         if rules.sign(item, fence) is not Sign.BARE:
             return SuspectFence(fence, item)
-        restored = await self._sources.lost.restored(item, rules.projected(fence), now)
+        restored = await self._sources.lost.restored(item, rules.expected_stage(fence), now)
         return SuspectFence(fence, item, lost=restored.labels != item.labels)
 
     def _adopt(self, found: SuspectFence) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.lock.comment import read_ack
 from shared.workflow import Stage
-from worker_agent.expected_labels import projection
+from worker_agent.expected_labels import expected_labels
 
 from .costs import claims, in_vain, insistent, looks
 from .epochs import by_ref, epochs, made_anew, stale_writes
@@ -90,7 +90,7 @@ def _unfinished(schedule: Schedule) -> Iterator[str]:
         return
     elif (fence := schedule.fence) is not None and schedule.github.items[ISSUE].now.open:
         stages = stages_of(schedule.github.items[ISSUE].now.labels)
-        if fence.stage is Stage.REVIEWING and stages - {Stage.READY} and stages != {projection(fence).issue}:
+        if fence.stage is Stage.REVIEWING and stages - {Stage.READY} and stages != {expected_labels(fence).issue}:
             yield f"labels {sorted(stages)} are not those of {fence.stage}"
 
 

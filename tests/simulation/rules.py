@@ -1,4 +1,4 @@
-"""Rules of agents about labels and fences: the worker's own projection, and the rules for a person's order."""
+"""Rules of agents about labels and fences: the labels that the worker expects, and the rules for a person's order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from shared.lock.record import Fence
 from shared.workflow import HALTED, UNLABELLED, Stage
 from worker_agent.decide import WORKING
-from worker_agent.expected_labels import ordered_to_stop, projection
+from worker_agent.expected_labels import expected_labels, ordered_to_stop
 
 from .github import BOT
 from .records import LabelChange
@@ -18,7 +18,7 @@ WORK_BRANCH = "refs/heads/auto/issue-42"
 STAGES = {str(stage): stage for stage in Stage if stage not in UNLABELLED}
 """Labels of stages; in a simulation a label is the bare stage."""
 
-__all__ = ["WORKING", "projection"]
+__all__ = ["WORKING", "expected_labels"]
 
 
 class Stale(Exception):

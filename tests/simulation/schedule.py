@@ -11,7 +11,7 @@ from shared.lock.record import Fence, read_fence
 from shared.models import Account
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
-from worker_agent.expected_labels import projection
+from worker_agent.expected_labels import expected_labels
 
 from .agent import Agent
 from .checks import violations
@@ -268,7 +268,7 @@ class Schedule:
         if fence is None or fence.stage is not Stage.REVIEWING:
             return False
         # A person who asks again while the pull request is open is told nothing here: its labels lead on.
-        return stages == {Stage.READY} or (stages == {projection(fence).issue} and not self.plan.review)
+        return stages == {Stage.READY} or (stages == {expected_labels(fence).issue} and not self.plan.review)
 
     def _withdrawn(self) -> bool:
         return any(what == "withdrawn by a person" for _, what, _ in self.journal.acts)

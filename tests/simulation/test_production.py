@@ -54,7 +54,7 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.LockTimes is claimant.LockTimes
     assert PRODUCTION.Intent is claim.Intent
     assert PRODUCTION.ItemKey is codec.ItemKey
-    assert rules.projection is expected_labels.projection
+    assert rules.expected_labels is expected_labels.expected_labels
 
 
 @pytest.mark.parametrize("module", MODULES)

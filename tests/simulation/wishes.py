@@ -14,7 +14,7 @@ from .epochs import Lines, Move
 from .github import PERSON, is_engine
 from .journal import Hold, Seen
 from .records import Item, LabelChange, Text
-from .rules import ISSUE, by_person, is_odd, projection, stages_of
+from .rules import ISSUE, by_person, expected_labels, is_odd, stages_of
 from .threads import key_that_signed
 from .worlds import REQUEST_SECONDS, World
 
@@ -93,7 +93,7 @@ def _shows_no_stage(seen: Seen) -> bool:
 def _fits(change: LabelChange, line: Sequence[Move]) -> bool:
     """Return whether the fence of that moment explains an added label: no order can be seen in it."""
     fence = next((move.fence for move in reversed(line) if move.push.at <= change.at), None)
-    shown = projection(fence).issue if fence is not None else None
+    shown = expected_labels(fence).issue if fence is not None else None
     return change.added and shown is not None and not is_odd(frozenset({change.label}), shown)
 
 

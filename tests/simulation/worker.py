@@ -19,11 +19,11 @@ from .rules import (
     Stale,
     asked_again,
     by_person,
+    expected_labels,
     halted,
     is_odd,
     last_of_people,
     newest,
-    projection,
     stages_of,
     unfinished,
 )
@@ -106,7 +106,7 @@ class Worker:
     async def _order(self, agent: Agent, held: Any, seen: Item) -> bool:
         if not seen.open:
             return True
-        shown = projection(held.fence).issue
+        shown = expected_labels(held.fence).issue
         if shown is None or not is_odd(seen.labels, shown):
             return False
         change = newest_or_transient(await agent.forge.timeline(ISSUE), seen)
@@ -145,7 +145,7 @@ class Worker:
 
     async def _show(self, agent: Agent, held: Any, seen: Item) -> None:
         """Set the labels by the fence: the pull request's first, then the issue's; add, then remove."""
-        wanted = projection(held.fence)
+        wanted = expected_labels(held.fence)
         if wanted.pull_request is not None and held.fence.pr:
             await self._label(agent, held, held.fence.pr, wanted.pull_request, await agent.forge.item(held.fence.pr))
         if wanted.issue is not None:

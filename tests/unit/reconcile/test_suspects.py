@@ -44,7 +44,7 @@ async def unchanged(fence: Fence, item: Issue) -> None:
 WORK = ReconcileRules(
     Role.WORKER,
     NAMES,
-    projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
+    expected_stage=lambda fence: None if fence.stage in TERMINAL else fence.stage,
     before=before_of_worker,
     outcome=dropped,
     status_for=nothing,

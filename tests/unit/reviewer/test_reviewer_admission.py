@@ -9,7 +9,7 @@ import pytest
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 
-from reviewer_agent.candidates import STAGES, find_intent, ordered_to_stop, projection, reopening
+from reviewer_agent.candidates import STAGES, expected_stage, find_intent, ordered_to_stop, reopening
 from shared.ci.ci_round import SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
@@ -106,12 +106,12 @@ def test_what_is_not_claimed_says_why(pull_request: Any, old: Fence | None, reas
 
 
 def test_labels_follow_the_fence_until_it_ends() -> None:
-    assert projection(fence(APPROVED)) is APPROVED
-    assert projection(fence(Stage.DONE)) is None
+    assert expected_stage(fence(APPROVED)) is APPROVED
+    assert expected_stage(fence(Stage.DONE)) is None
 
 
 @pytest.mark.parametrize(
-    ("shown", "projected", "order"),
+    ("shown", "expected", "order"),
     [
         ({REVIEW}, REVIEW, False),
         ({Stage.REVIEWING}, REVIEW, False),
@@ -127,8 +127,8 @@ def test_labels_follow_the_fence_until_it_ends() -> None:
         ({Stage.REVIEWING}, APPROVED, True),
     ],
 )
-def test_a_label_that_no_agent_left_is_a_persons_order(shown: set[Stage], projected: Stage, order: bool) -> None:
-    assert ordered_to_stop(frozenset(shown), projected) is order
+def test_a_label_that_no_agent_left_is_a_persons_order(shown: set[Stage], expected: Stage, order: bool) -> None:
+    assert ordered_to_stop(frozenset(shown), expected) is order
 
 
 def test_the_reviewer_works_on_the_stages_that_the_table_gives_it() -> None:

@@ -14,7 +14,7 @@ from shared.models import Issue
 from shared.specification import body_sha256
 from shared.workflow import Stage
 from worker_agent.decide import UNCHECKED, Action, Bounds, Head, Phase, Snapshot, decide
-from worker_agent.expected_labels import ExpectedLabels, projection
+from worker_agent.expected_labels import ExpectedLabels, expected_labels
 
 IMPLEMENTING, TESTING, REVIEWING, FAILED = Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING, Stage.FAILED
 
@@ -156,7 +156,7 @@ def test_green_tests_without_a_pull_request_open_one() -> None:
 )
 def test_a_refactoring_that_a_person_is_asked_about_waits_for_a_word(phase: Phase, action: Action) -> None:
     assert done(fence(Stage.AWAITING_APPROVAL, phase)) is action
-    assert projection(fence(Stage.AWAITING_APPROVAL, phase)) == ExpectedLabels(Stage.AWAITING_APPROVAL, None)
+    assert expected_labels(fence(Stage.AWAITING_APPROVAL, phase)) == ExpectedLabels(Stage.AWAITING_APPROVAL, None)
 
 
 @pytest.mark.parametrize("stage", sorted(set(Stage) - {IMPLEMENTING, TESTING, REVIEWING, Stage.AWAITING_APPROVAL}))

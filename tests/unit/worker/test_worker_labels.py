@@ -8,7 +8,7 @@ from worker_decision_scene import fence, pull
 from shared.github.pulls import issue_named_by
 from shared.lock.record import Fence
 from shared.workflow import Stage
-from worker_agent.expected_labels import ExpectedLabels, of_pull_request, ordered_to_stop, projection
+from worker_agent.expected_labels import ExpectedLabels, expected_labels, of_pull_request, ordered_to_stop
 from worker_agent.links import issue_of
 
 READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
@@ -30,13 +30,13 @@ CHANGES, FAILED, CI_FAILED, WITHDRAWN = Stage.CHANGES_REQUESTED, Stage.FAILED, S
     ],
 )
 def test_labels_follow_the_fence(shown: Fence, expected: ExpectedLabels) -> None:
-    assert projection(shown) == expected
+    assert expected_labels(shown) == expected
 
 
 @pytest.mark.fault(16)
 @pytest.mark.fault(17)
 @pytest.mark.parametrize(
-    ("shown", "projected", "order"),
+    ("shown", "expected", "order"),
     [
         ({IMPLEMENTING}, IMPLEMENTING, False),
         ({READY}, IMPLEMENTING, False),
@@ -55,9 +55,9 @@ def test_labels_follow_the_fence(shown: Fence, expected: ExpectedLabels) -> None
     ],
 )
 def test_a_stage_that_we_could_not_have_left_behind_is_a_persons_order(
-    shown: set[Stage], projected: Stage, order: bool
+    shown: set[Stage], expected: Stage, order: bool
 ) -> None:
-    assert ordered_to_stop(frozenset(shown), projected) is order
+    assert ordered_to_stop(frozenset(shown), expected) is order
 
 
 @pytest.mark.parametrize(
