@@ -178,7 +178,7 @@ class Planner:
         snapshot = await self._observer.look(held, self._just_read(held))
         order = self._order(await self._restore_label(snapshot.issue, held), held)
         if not order:
-            snapshot = await self._effects.show(held, snapshot)
+            snapshot = await self._effects.show_labels(held, snapshot)
             order = self._order(snapshot.issue, held)  # the reply to a label is newer than any reading
         if order:
             await self.stop(held, order)

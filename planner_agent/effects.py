@@ -41,7 +41,7 @@ class Effects:
         self._policy = policy
         self._start_label = StartLabel(forge.issues, forge.labels, policy.names)
 
-    async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
+    async def show_labels(self, held: Held, snapshot: Snapshot) -> Snapshot:
         """Make stage label and flags follow the fence; return the snapshot with the labels that are there then.
 
         It has no labels if the label `story` was removed before the first one was set: an order to stop.
@@ -55,7 +55,7 @@ class Effects:
                 return replace(snapshot, issue=replace(issue, labels=frozenset()))
             issue = begun
         if stage in HALTED:
-            await self._explain(held)
+            await self._post_halt(held)
         on, off = flags(stage, questions=snapshot.questions)
         labels = await self._forge.labels.show(
             issue.number, stage, held, known=issue.labels, flags_on=on, flags_off=off
@@ -68,7 +68,7 @@ class Effects:
         wanted = [names.story, *([names.of(held.fence.stage)] if held.fence.stage not in UNLABELLED else [])]
         return replace(issue, labels=await self._forge.labels.add(issue.number, wanted, held))
 
-    async def _explain(self, held: Held) -> None:
+    async def _post_halt(self, held: Held) -> None:
         """Post the reason for giving up before the label, if the agent that gave up ended before it posted that."""
         told = comments.given_up(held.fence, Unexplained(), self._restart, "")
         known = await self._forge.status.data(held.fence.key.number)
@@ -115,7 +115,7 @@ class Effects:
         status = comments.specified(replace(held.fence, stage=to), created)
         await self._forge.status.show(snapshot.issue.number, status, held)
         await advance(held, FenceChange(stage=to, phase=""))
-        await self.show(held, snapshot)
+        await self.show_labels(held, snapshot)
         numbers = ", ".join(f"#{one.number}" for one in created)
         return Ended(Result.HANDED_OVER, f"#{snapshot.issue.number} became {numbers}")
 

@@ -163,7 +163,7 @@ class Reviewer:
             asked = snapshot.review_asked and not snapshot.head_moved  # by a label that is not ours to take off
             merges = decide(snapshot, now=held.server_now()) is Action.MERGE  # and with that the label goes
             stays = order or asked or (merges and not in_doubt(held))
-            shown = snapshot.pull_request if stays else await self._effects.show(held, snapshot.pull_request)
+            shown = snapshot.pull_request if stays else await self._effects.show_labels(held, snapshot.pull_request)
             order = order or self._order(shown, held)
             if order:
                 await self.stop(held, order)
@@ -219,7 +219,7 @@ class Reviewer:
         if step is not None and held.fence.stage is Stage.APPROVED:
             now = await self._forge.pulls.pull_request(snapshot.pull_request.number)
             if now.open and now.labels == snapshot.pull_request.labels:
-                await self._effects.show(held, now)
+                await self._effects.show_labels(held, now)
         return step
 
     async def _go_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:

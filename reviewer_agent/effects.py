@@ -72,7 +72,7 @@ class Effects:
         self._policy = policy
         self._begun = {stage: StartLabel(forge.issues, forge.labels, policy.names) for stage in _COMES_FROM}
 
-    async def show(self, held: Held, pull_request: PullRequest) -> PullRequest:
+    async def show_labels(self, held: Held, pull_request: PullRequest) -> PullRequest:
         """Make the stage label follow the fence; return the pull request with its labels after that.
 
         It is returned without labels if the previous stage's label was removed meanwhile: an order to stop.
@@ -81,7 +81,7 @@ class Effects:
         if stage is None:
             return pull_request
         if stage in HALTED:
-            await self._explain(held)
+            await self._post_halt(held)
         if stage in _COMES_FROM:
             asked = self._policy.names.of(_COMES_FROM[stage])
             begun = await self._begun[stage].label(held, pull_request, asked, stage)
@@ -90,13 +90,13 @@ class Effects:
             pull_request = begun
         flags = (Flag.MANUAL_INTERVENTION,) if stage in HALTED else ()
         shown = self._policy.names.read(pull_request.labels).stages
-        led_on = OF_AN_END if stage is Stage.IN_REVIEW and shown & HALTED else ()
+        flags_off = OF_AN_END if stage is Stage.IN_REVIEW and shown & HALTED else ()
         labels = await self._forge.labels.show(
-            pull_request.number, stage, held, known=pull_request.labels, flags_on=flags, flags_off=led_on
+            pull_request.number, stage, held, known=pull_request.labels, flags_on=flags, flags_off=flags_off
         )
         return replace(pull_request, labels=labels)
 
-    async def _explain(self, held: Held) -> None:
+    async def _post_halt(self, held: Held) -> None:
         """Post the reason for giving up if it is missing: the agent that gave up may have ended before posting it.
 
         This happens before the label is set, because the lagging label is how such a pull request is found again.
@@ -185,7 +185,7 @@ class Effects:
     async def request_changes(self, held: Held, pull_request: PullRequest) -> Ended:
         """Hand it to the worker, or to the person who wrote it: the fence first, then the label."""
         await self._move(held, Event.CHANGES_REQUESTED)
-        await self.show(held, pull_request)
+        await self.show_labels(held, pull_request)
         return await self.hand_back(held, pull_request)
 
     async def pass_on(self, held: Held, snapshot: Snapshot) -> Ended:
@@ -193,7 +193,7 @@ class Effects:
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CHANGES_REQUESTED).to
         asked = _add_trailer(held, ASKED, f"{snapshot.request} {snapshot.times_passed_on + 1}")
         await advance(held, FenceChange(stage=stage, more=asked))
-        await self.show(held, snapshot.pull_request)
+        await self.show_labels(held, snapshot.pull_request)
         return await self.hand_back(held, snapshot.pull_request, by_person=True)
 
     async def hand_back(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
@@ -248,7 +248,7 @@ class Effects:
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CI_BROKE).to
         more = {**dict(held.fence.more), CI_RED: held.fence.work_head}
         await advance(held, FenceChange(stage=stage, phase=SENT_BACK, more=tuple(more.items())))
-        await self.show(held, pull_request)
+        await self.show_labels(held, pull_request)
         return await self.hand_back(held, pull_request)
 
     async def send_to_base(self, held: Held, snapshot: Snapshot) -> Step:
@@ -263,7 +263,7 @@ class Effects:
         await advance(
             held, FenceChange(stage=stage, phase=BASE_MOVED, more=_add_trailer(held, TO_BASE, snapshot.base_tip))
         )
-        await self.show(held, snapshot.pull_request)
+        await self.show_labels(held, snapshot.pull_request)
         return await self.hand_back(held, snapshot.pull_request)
 
     async def refused(self, held: Held, snapshot: Snapshot, reason: str) -> Ended:

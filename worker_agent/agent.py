@@ -152,10 +152,10 @@ class Worker:
             return await self._obey(held, order)
         await self._check_end(held, seen)
         action = decide(seen, now=held.server_now())
-        await self._effects.tell(held, action, seen.pull_request)
+        await self._effects.post_missing_status(held, action, seen.pull_request)
         if action not in NO_LABELS:
             if action not in LABELS_WITH_IT:
-                seen = replace(seen, issue=await self._effects.show(held, seen.issue, seen.pull_request))
+                seen = replace(seen, issue=await self._effects.show_labels(held, seen.issue, seen.pull_request))
                 order = self._order(seen.issue, held)  # the reply to a label is newer than any reading
                 if order and seen.issue.open:
                     return await self._obey(held, order)

@@ -51,7 +51,9 @@ class Effects:
         self._start_label = StartLabel(forge.issues, forge.labels, policy.names)
         self.titles = Titles(forge.issues, shown=policy.intake.title_attempts)
 
-    async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None, *, fresh: bool = False) -> Issue:
+    async def show_labels(
+        self, held: Held, issue: Issue, pull_request: PullRequest | None, *, fresh: bool = False
+    ) -> Issue:
         """Make the stage labels follow the fence; return the issue with the labels that are there then.
 
         `fresh`: this very step moved the fence, so no reviewer can have set a label yet.
@@ -61,10 +63,10 @@ class Effects:
         """
         wanted = expected_labels(held.fence)
         stage = wanted.pull_request if fresh else self._stage_of(held, pull_request)
-        led_on = self._led_on(held.fence, issue, issue)
+        flags_off = self._flags_off(held.fence, issue, issue)
         shown = []
         if pull_request is not None and stage is not None:
-            off = led_on or self._led_on(held.fence, pull_request, issue)
+            off = flags_off or self._flags_off(held.fence, pull_request, issue)
             shown.append(WantedLabels(pull_request.number, stage, pull_request.labels, flags_off=off))
         if wanted.issue is Stage.IMPLEMENTING:
             await self._forge.labels.show_all(shown, held)
@@ -74,11 +76,13 @@ class Effects:
                 return replace(issue, labels=frozenset())
             issue = begun
         if wanted.issue is not None:
-            shown.append(WantedLabels(issue.number, wanted.issue, issue.labels, flags_off=led_on))
+            shown.append(WantedLabels(issue.number, wanted.issue, issue.labels, flags_off=flags_off))
         labels = await self._forge.labels.show_all(shown, held)
         return issue if wanted.issue is None else replace(issue, labels=labels[-1])
 
-    async def show_opened(self, held: Held, issue: Issue, opened: PullRequest, other_labels: Collection[str]) -> Issue:
+    async def show_opened_labels(
+        self, held: Held, issue: Issue, opened: PullRequest, other_labels: Collection[str]
+    ) -> Issue:
         """Show the issue's stage and the `other_labels` of its pull request, just opened, in one request.
 
         Return the issue with the labels that are there then: without a stage of ours if a person has removed the one
@@ -89,19 +93,19 @@ class Effects:
         if stage is None:
             await self._forge.labels.show_all(wanted, held)
             return issue
-        led_on, had = self._led_on(held.fence, issue, issue), self._policy.names.read(issue.labels).stages
+        flags_off, had = self._flags_off(held.fence, issue, issue), self._policy.names.read(issue.labels).stages
         old = self._policy.names.of(next(iter(had))) if len(had) == 1 and stage not in had else ""
-        wanted.append(WantedLabels(issue.number, stage, issue.labels, flags_off=led_on, instead_of=old))
+        wanted.append(WantedLabels(issue.number, stage, issue.labels, flags_off=flags_off, instead_of=old))
         begun = held.server_now() - CLOCK
         labels = (await self._forge.labels.show_all(wanted, held))[-1]
         if old and stage not in self._policy.names.read(labels).stages:
             log.info("stage_not_shown", outcome="skipped", label=old)
             # A request that was refused for the pull request alone may have changed the issue all the same.
             if await self._start_label.was_us(held, issue.number, old, since=begun):
-                labels = await self._forge.labels.show(issue.number, stage, held, known=labels, flags_off=led_on)
+                labels = await self._forge.labels.show(issue.number, stage, held, known=labels, flags_off=flags_off)
         return replace(issue, labels=labels)
 
-    def _led_on(self, fence: Fence, item: Issue | PullRequest, issue: Issue) -> tuple[Flag, ...]:
+    def _flags_off(self, fence: Fence, item: Issue | PullRequest, issue: Issue) -> tuple[Flag, ...]:
         """Return the flags to remove with the first labels of work that a person continued after it was given up.
 
         The label of that end, or the one that asks for a start, is there as long as this is not finished.
@@ -122,17 +126,17 @@ class Effects:
             stage = move(_track(held), Stage.TESTING, event).to
             await advance(held, FenceChange(stage=stage, phase="" if checked else late))
             await self._announce(held, snapshot.ci)
-        await self.show(held, snapshot.issue, snapshot.pull_request, fresh=fresh)
+        await self.show_labels(held, snapshot.issue, snapshot.pull_request, fresh=fresh)
         return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
 
-    async def tell(self, held: Held, action: Action, pull_request: PullRequest | None) -> None:
+    async def post_missing_status(self, held: Held, action: Action, pull_request: PullRequest | None) -> None:
         """Post the status of an item whose fence has moved already, before the labels show it.
 
         The agent that moved the fence may have crashed before posting; the lagging label finds such items. An item that
         a reviewer has taken up was announced before.
         """
         if held.fence.stage in HALTED:
-            await self._explain(held)
+            await self._post_halt(held)
         elif held.fence.stage is Stage.REVIEWING and action in HANDS_OVER and self._stage_of(held, pull_request):
             await self._announce(held)
 
@@ -152,7 +156,7 @@ class Effects:
                 "reviewers_not_asked", outcome="skipped", reviewers=self._policy.pulls.reviewers, error=str(error)
             )
 
-    async def _explain(self, held: Held) -> None:
+    async def _post_halt(self, held: Held) -> None:
         """Post that the item halted, if the agent that gave it up crashed before it posted that."""
         number = held.fence.key.number
         if (await self._forge.status.data(number)).get("stage") == held.fence.stage:

@@ -76,7 +76,7 @@ class Opening:
                 "`/retry` then opens this one, and nothing is paid again."
             )
             raise
-        issue = await self._effects.show_opened(
+        issue = await self._effects.show_opened_labels(
             held, snapshot.issue, opened, {*labels, *self._priority_labels(snapshot.issue)}
         )
         await advance(held, FenceChange(pr=opened.number))
@@ -112,7 +112,7 @@ class Opening:
             await self._doubt(held)
             refused.advice = f"Put {work[:12]} back on `{comments.branch(held.fence)}`, if it is still wanted;"
             raise refused
-        await self._effects.show(held, snapshot.issue, None)  # its labels waited for a pull request
+        await self._effects.show_labels(held, snapshot.issue, None)  # its labels waited for a pull request
         told = comments.nothing_left(replace(held.fence, stage=Stage.DONE), base)
         await self._forge.status.show(held.fence.key.number, told, held)
         await self._forge.issues.close(snapshot.issue.number, held)
