@@ -23,7 +23,7 @@ from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
 from shared.git import one_look
 from shared.github.errors import Refused
 from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, end_both, end_resting_fence
+from shared.lock.fence import advance, end_item, end_resting_fence
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
@@ -206,7 +206,7 @@ class Merging:
         try:
             await self._close_issue(held, number)
             await self._report_on_issue(held, fence, pull_request)
-            return await end_both(held, resting, updates, approved_by=approved_by)
+            return await end_item(held, resting, updates, approved_by=approved_by)
         except Blocked:
             return False
 

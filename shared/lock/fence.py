@@ -38,7 +38,7 @@ def _ended(fence: Fence) -> Fence:
     return replace(fence, released=fence.nonce) if fence.stage in TERMINAL else fence
 
 
-async def end_both(
+async def end_item(
     held: Held, other: Fence | None, updates: tuple[RefUpdate, ...] = (), *, approved_by: str = ""
 ) -> bool:
     """End the item as done, and with it `other`, the fence of another kind as it was read, and move `updates`.
@@ -50,10 +50,10 @@ async def end_both(
     async with turn(held, held.moves):
         held.check()
         now = held.server_now()
-        word = approved_by or held.fence.approved_by
-        ended = _ended(replace(held.fence, stage=Stage.DONE, approved_by=word, paid_runs=0, at=now, oid=""))
-        buried = None if other is None else _ended(replace(other, stage=Stage.DONE, phase="", wait=None, at=now))
-        written = await swap(held.port, AdvanceFence(ended, held.fence.oid, "", updates, buried))
+        approval = approved_by or held.fence.approved_by
+        ended = _ended(replace(held.fence, stage=Stage.DONE, approved_by=approval, paid_runs=0, at=now, oid=""))
+        tombstone = None if other is None else _ended(replace(other, stage=Stage.DONE, phase="", wait=None, at=now))
+        written = await swap(held.port, AdvanceFence(ended, held.fence.oid, "", updates, tombstone))
         held.fence = written or held.fence
         return written is not None
 
@@ -68,8 +68,8 @@ async def end_resting_fence(held: Held, key: ItemKey, stage: Stage, updates: tup
     if fence is None or fence.stage is not stage:
         return False
     held.check()
-    buried = _ended(replace(fence, stage=Stage.DONE, phase="", wait=None, at=held.server_now(), oid=""))
-    return await swap(held.port, AdvanceFence(buried, fence.oid, "", updates)) is not None
+    tombstone = _ended(replace(fence, stage=Stage.DONE, phase="", wait=None, at=held.server_now(), oid=""))
+    return await swap(held.port, AdvanceFence(tombstone, fence.oid, "", updates)) is not None
 
 
 async def _refused(held: Held) -> Fence:

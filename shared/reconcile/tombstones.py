@@ -44,10 +44,10 @@ async def end_unheld_fence(
         return False
     if before is not None:
         await before()
-    buried = replace(
+    tombstone = replace(
         fence, stage=stage, phase="", wait=None, released=fence.nonce, at=at.replace(microsecond=0), oid=""
     )
-    return await swap(port, AdvanceFence(buried, fence.oid)) is not None
+    return await swap(port, AdvanceFence(tombstone, fence.oid)) is not None
 
 
 async def _free(port: Port, claimant: Claimant, fence: Fence) -> datetime | None:

@@ -23,7 +23,7 @@ class Protocol:
     advance: Callable[..., Any]
     FenceChange: Callable[..., Any]
     end_resting_fence: Callable[..., Any]
-    end_both: Callable[..., Any] | None
+    end_item: Callable[..., Any] | None
     end_unheld_fence: Callable[..., Any]
     tell_ends: Callable[..., Any] | None
     Board: Callable[..., Any]
@@ -48,7 +48,7 @@ def of_package(
     names = ("ended_epochs", "view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
     own = {
-        "end_both": m["fence"].end_both,
+        "end_item": m["fence"].end_item,
         "tell_ends": m["ended_epochs"].tell_ends,
         "Board": importlib.import_module(board).StatusBoard,
         "advance": m["fence"].advance,
@@ -66,7 +66,7 @@ def _first_format() -> Protocol:
     names = ("view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record", "burial", "status")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
     own = {
-        "end_both": None,
+        "end_item": None,
         "tell_ends": None,
         "Board": m["status"].StatusBoard,
         "advance": partial(_advance_of_first_format, m["fence"].advance),

@@ -77,9 +77,9 @@ class Reviewer:
         fence, gone = await self._left(agent)
         resting = fence if fence is not None and _is_at_rest(fence) else None
         updates = gone if fence is resting else ()
-        end_both = agent.lock.end_both
-        assert end_both is not None, "only reviewers of the present format are simulated"
-        ended = bool(await end_both(held, resting, updates))
+        end_item = agent.lock.end_item
+        assert end_item is not None, "only reviewers of the present format are simulated"
+        ended = bool(await end_item(held, resting, updates))
         agent.fate.journal.counts["both ended in one push"] += ended and resting is not None
         return ended
 

@@ -45,7 +45,7 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.FenceChange is record.FenceChange
     assert PRODUCTION.end_resting_fence is fence.end_resting_fence
     assert PRODUCTION.end_unheld_fence is tombstones.end_unheld_fence
-    assert PRODUCTION.end_both is fence.end_both
+    assert PRODUCTION.end_item is fence.end_item
     assert PRODUCTION.tell_ends is ended_epochs.tell_ends
     assert PRODUCTION.Board is status.StatusBoard
     assert PRODUCTION.read_fence is record.read_fence

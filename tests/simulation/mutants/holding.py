@@ -251,7 +251,7 @@ HOLDING = (
         "an end that leaves the other fence",
         (
             "fence",
-            'AdvanceFence(ended, held.fence.oid, "", updates, buried)',
+            'AdvanceFence(ended, held.fence.oid, "", updates, tombstone)',
             'AdvanceFence(ended, held.fence.oid, "", updates)',
         ),
     ),

@@ -11,7 +11,7 @@ from lock_world import TERMS
 
 from shared.errors import Lost, NotAllowed, Transient
 from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, end_both
+from shared.lock.fence import advance, end_item
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange, Wait
@@ -177,7 +177,7 @@ def other(server: Server, oid: str = "") -> Fence:
 def test_the_end_takes_another_fence_and_a_branch_along(server: Server, alice: FakeAgent, held: Held) -> None:
     server.refs[BRANCH] = GREEN
     resting, before = other(server), len(pushes(alice))
-    assert run(alice.port, end_both(held, resting, (RefUpdate(BRANCH, GREEN, ""),)))
+    assert run(alice.port, end_item(held, resting, (RefUpdate(BRANCH, GREEN, ""),)))
     assert len(pushes(alice)) == before + 1
     ended, buried = server.fence(KEY), server.fence(resting.key)
     assert ended == held.fence
@@ -194,13 +194,13 @@ def test_an_end_of_which_one_part_has_moved_does_nothing(
     server.refs[BRANCH] = branch
     resting, before = other(server, oid), held.fence
     refs = dict(server.refs)
-    assert not run(alice.port, end_both(held, resting, (RefUpdate(BRANCH, GREEN, ""),)))
+    assert not run(alice.port, end_item(held, resting, (RefUpdate(BRANCH, GREEN, ""),)))
     assert server.refs == refs
     assert held.fence == before
     held.check()
 
 
 def test_an_end_without_another_fence_is_an_end(server: Server, alice: FakeAgent, held: Held) -> None:
-    assert run(alice.port, end_both(held, None))
+    assert run(alice.port, end_item(held, None))
     assert server.fence(KEY) == held.fence
     assert held.fence.stage is Stage.DONE
