@@ -30,7 +30,14 @@ from shared.workflow.labels import Flag
 from worker_agent.attempt_history import AttemptHistory
 from worker_agent.ci.ci_reader import CiReader
 from worker_agent.coding_session import CodingSession
-from worker_agent.decide import LABELS_WITH_IT, NO_LABELS, Action, Phase, Snapshot, decide
+from worker_agent.decide import (
+    LEAVES_LABELS,
+    SHOWS_LABELS_ITSELF,
+    Action,
+    Phase,
+    Snapshot,
+    decide,
+)
 from worker_agent.effects import Effects
 from worker_agent.errors import Aborted, CiGivenUp
 from worker_agent.expected_labels import before, expected_labels, of_pull_request
@@ -153,8 +160,8 @@ class Worker:
         await self._check_end(held, seen)
         action = decide(seen, now=held.server_now())
         await self._effects.post_missing_status(held, action, seen.pull_request)
-        if action not in NO_LABELS:
-            if action not in LABELS_WITH_IT:
+        if action not in LEAVES_LABELS:
+            if action not in SHOWS_LABELS_ITSELF:
                 seen = replace(seen, issue=await self._effects.show_labels(held, seen.issue, seen.pull_request))
                 order = self._order(seen.issue, held)  # the reply to a label is newer than any reading
                 if order and seen.issue.open:

@@ -18,20 +18,32 @@ from shared.workflow import HALTED, Stage
 
 
 class Phase(StrEnum):
-    """The kind of the next paid step of an item at `implementing`; stored in the fence."""
+    """The kind of the next step of an item at `implementing`; stored in the fence."""
 
     RED = "red"
+    """Tests are to be written."""
     GREEN = "green"
+    """The tests are there; code is to be written."""
     REFACTOR = "refactor"
+    """The tests pass; the code is to be tidied up."""
     CONFIRMED = "confirmed"
+    """A person keeps the refactoring that was shown."""
     DECLINED = "declined"
+    """A person does not."""
     FIX = "fix"
+    """CI is red, and is to be repaired."""
     FEEDBACK = "feedback"
+    """Remarks on the pull request are to be worked on."""
     TEXT = "text"
+    """The change is to follow the issue's text, which was edited."""
     ANSWER = "answer"
+    """The remarks have been worked on, and are to be answered."""
     CI = "ci"
+    """Nothing is to be written; CI is to be read."""
     BASE = "base"
+    """The base is to be merged into the branch; then CI is to be read."""
     ROUNDS = "rounds"
+    """The rounds of changes are used up."""
 
 
 class Action(StrEnum):
@@ -68,17 +80,20 @@ class Action(StrEnum):
     SHOW_HALT = "show that it halted"
 
 
-WORKING = frozenset({Stage.IMPLEMENTING, Stage.TESTING})
-"""Stages in which the worker has work to do."""
-
 HANDS_OVER = frozenset({Action.HAND_OVER, Action.HAND_OVER_UNCHECKED})
 """Actions after which the item rests at `reviewing`."""
 
-NO_LABELS = frozenset({Action.FINISH, Action.WITHDRAW})
+LEAVES_LABELS = frozenset({Action.FINISH, Action.WITHDRAW})
 """Actions for work that has ended: the item keeps its labels."""
 
-LABELS_WITH_IT = frozenset({Action.OPEN_PULL_REQUEST})
+SHOWS_LABELS_ITSELF = frozenset({Action.OPEN_PULL_REQUEST})
 """Actions that update the issue's labels together with those of the pull request that they open."""
+
+WORKING = frozenset({Stage.IMPLEMENTING, Stage.TESTING})
+"""Stages in which the worker has work to do."""
+
+SETTLED = frozenset({Stage.REVIEWING, Stage.AWAITING_APPROVAL}) | HALTED
+"""Stages that the worker leaves items in; labels that lag behind them are finished by a claim."""
 
 RED_BASE = "red-base"
 """The fence's phase at `testing`, and the reason of its wait, while the base branch fails the same checks."""
@@ -88,10 +103,6 @@ UNCHECKED = "unchecked"
 
 LATE = frozenset({UNCHECKED, UNCHECKED_RED})
 """The phases of a hand-over without a green CI."""
-
-SETTLED = frozenset({Stage.REVIEWING, Stage.AWAITING_APPROVAL}) | HALTED
-"""Stages that the worker leaves items in; labels that lag behind them are finished by a claim."""
-
 
 ROUNDS = 3
 """The most rounds of changes in a row before a person is asked."""
@@ -150,6 +161,21 @@ class Snapshot:
         return pull_request is not None and (self.collides or pull_request.out_of_step)
 
 
+_ANSWERED: Mapping[str, Action] = {Phase.CONFIRMED: Action.KEEP_REFACTORING, Phase.DECLINED: Action.DROP_REFACTORING}
+"""The action for a person's answer on a refactoring, by the fence's phase."""
+
+_AFTER_CI = {
+    ci_round.CiAction.PASS: Action.HAND_OVER,
+    ci_round.CiAction.WAIT: Action.WAIT_FOR_CI,
+    ci_round.CiAction.RERUN: Action.RERUN_CI,
+    ci_round.CiAction.REPAIR: Action.REPAIR,
+    ci_round.CiAction.HOLD: Action.WAIT_FOR_BASE,
+    ci_round.CiAction.PASS_UNCHECKED: Action.HAND_OVER_UNCHECKED,
+    ci_round.CiAction.GIVE_UP: Action.GIVE_UP_ON_CI,
+}
+"""The action for what follows from the round of CI."""
+
+
 def decide(s: Snapshot, *, now: datetime) -> Action:
     """Return the next step of a held item."""
     ended = _end_action(s)
@@ -185,10 +211,6 @@ def is_edited(fence: Fence, issue: Issue) -> bool:
     return fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
 
 
-_ANSWERED: Mapping[str, Action] = {Phase.CONFIRMED: Action.KEEP_REFACTORING, Phase.DECLINED: Action.DROP_REFACTORING}
-"""The action for a person's answer on a refactoring, by the fence's phase."""
-
-
 def _implementing_action(s: Snapshot) -> Action:
     match Phase(s.fence.phase or Phase.RED):
         case Phase.RED:
@@ -221,22 +243,11 @@ def _testing_action(s: Snapshot, now: datetime) -> Action:
         return _moved_head_action(s, overdue)
     if s.out_of_step:
         return Action.SYNC
-    return _NEXT[
+    return _AFTER_CI[
         ci_round.decide(
             _ci_round(s, now), ci_round.CiLimits(s.bounds.ci_fixes, s.bounds.ci_seconds, s.bounds.none_is_green)
         )
     ]
-
-
-_NEXT = {
-    ci_round.CiAction.PASS: Action.HAND_OVER,
-    ci_round.CiAction.WAIT: Action.WAIT_FOR_CI,
-    ci_round.CiAction.RERUN: Action.RERUN_CI,
-    ci_round.CiAction.REPAIR: Action.REPAIR,
-    ci_round.CiAction.HOLD: Action.WAIT_FOR_BASE,
-    ci_round.CiAction.PASS_UNCHECKED: Action.HAND_OVER_UNCHECKED,
-    ci_round.CiAction.GIVE_UP: Action.GIVE_UP_ON_CI,
-}
 
 
 def _ci_round(s: Snapshot, now: datetime) -> ci_round.CiRound:
