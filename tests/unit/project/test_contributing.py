@@ -33,7 +33,7 @@ def test_a_path_that_is_gone_would_be_noticed() -> None:
     ]
 
 
-@pytest.mark.parametrize("room", ["shared/git", "shared/github"])
+@pytest.mark.parametrize("room", ["shared/git", "shared/github", "runtime/building", "runtime/daemon"])
 def test_a_room_of_many_files_names_each_of_them(room: str) -> None:
     described = set(re.findall(r"`(\w+)`", (ROOT / room / "__init__.py").read_text(encoding="utf-8")))
     files = {file.stem for file in (ROOT / room).glob("*.py")} - {"__init__"}
