@@ -138,10 +138,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of a held item at one look; `collides`: git cannot merge it into its base, whatever GitHub says.
-
-    `rewritten`: the issue was edited, and nobody without write access can have done that.
-    """
+    """The state of a held item at one look."""
 
     fence: Fence
     issue: Issue
@@ -150,8 +147,11 @@ class Snapshot:
     ci: CiObservation = field(default_factory=CiObservation)
     head: Head = Head.OURS
     collides: bool = False
+    """True if git cannot merge it into its base, whatever GitHub says."""
     rewritten: bool = False
+    """True if the issue was edited, and nobody without write access can have done that."""
     ci_fixes: int = 0
+    """Number of repairs of a red CI so far."""
     bounds: Bounds = field(default_factory=Bounds)
 
     @property

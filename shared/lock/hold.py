@@ -48,36 +48,47 @@ TURN_SECONDS = 0.2
 
 @dataclass(slots=True)
 class Held:
-    """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect.
-
-    `words` are the text that its comment is to have, `posted_words` the one that it certainly has, and `leads_to` the
-    stage that they name, which the fence may reach only after they have been told. `sent` are the things that it has
-    made or may have made, by the fence's names for them. `unread`: the comment could not be read when the epoch began,
-    and has not been written since; what it tells is kept. `edits` and `moves` are the queues of the writers of the
-    comment and of the fence; `memory` is what its agent keeps about the item.
-    """
+    """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect."""
 
     port: Port
     claimant: Claimant
     ack: Ack
+    """The lock as its comment shows it."""
     fence: Fence
+    """The fence as it was moved last."""
     deadline: float
+    """Boot time from which the lease counts as lost unless a heartbeat succeeds before."""
     server: tuple[datetime, float]
+    """The server's time in its last answer, and the boot time of that."""
     seal: InitVar[object]  # not a field: `dataclasses.replace` must not make a second proof
     words: Words = NO_WORDS
+    """The text that its comment is to have."""
     posted_words: Words | None = None
+    """The text that its comment certainly has."""
     leads_to: Stage | None = None
+    """The stage that the words name, which the fence may reach only after they have been told."""
     posted: float | None = None
+    """Boot time at which the comment was made; None if it was there before this epoch."""
     edited_at: datetime | None = None
+    """The server's time of our last edit of the comment."""
     unread: bool = False
+    """True if the comment could not be read when the epoch began, nor was written since: what it tells is kept."""
     lost: str = ""
+    """Reason why the lease does not hold any more; empty while it does."""
     beaten: float = 0.0
+    """Boot time of the last heartbeat that found the comment, else of the claim."""
     edited: float = 0.0
+    """Boot time of our last edit of the comment, else of the claim."""
     written: set[bytes] = field(default_factory=set)
+    """Digests of the texts that the comment may have without a person's edit."""
     sent: set[str] = field(default_factory=set)
+    """Things that it has made or may have made, by the fence's names for them."""
     edits: list[object] = field(default_factory=list)
+    """Queue of the writers of the comment."""
     moves: list[object] = field(default_factory=list)
+    """Queue of the writers of the fence."""
     memory: LeaseMemory = field(default_factory=LeaseMemory)
+    """The values that its agent keeps about the item."""
 
     def __post_init__(self, seal: object) -> None:
         if seal is not _SEAL:

@@ -15,22 +15,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A won claim: our ACK as its comment shows it (id 0: none does), and the fence of our epoch.
-
-    `at` and `boot` are times right before the fence was moved, `posted` the boot time at which the comment was made,
-    `edited_at` the server's time of its last edit, where these are known; `before` is the nonce of the epoch before.
-    `replaced` is the text that was written over: it is still there if that edit was lost, and is no person's edit.
-    """
+    """A won claim."""
 
     ack: Ack
+    """Our ACK as its comment shows it; id 0: none does."""
     fence: Fence
+    """The fence of our epoch."""
     at: datetime
+    """The server's time right before the fence was moved."""
     boot: float
+    """Boot time right before the fence was moved."""
     words: Words = NO_WORDS
     posted: float | None = None
+    """Boot time at which the comment was made, if it was."""
     edited_at: datetime | None = None
+    """The server's time of the comment's last edit, if that is known."""
     before: str = ""
+    """Nonce of the epoch before."""
     replaced: str | None = None
+    """The text that was written over: it is still there if that edit was lost, and is no person's edit."""
 
 
 class LeaseMemory:

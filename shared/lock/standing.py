@@ -64,19 +64,21 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The data read so far, at server time `at`. `text` is None for a 404, and `acks` are those of one kind.
-
-    `mine` tells of agent and nonce if this agent made them, `deleted` are ids that are gone for certain.
-    """
+    """The data read so far."""
 
     fence: Fence | None
     at: datetime
+    """The server's time of the last reading."""
     mine: Callable[[str, str], bool]
+    """Returns of an agent and a nonce whether this agent made them."""
     text: Text | None = None
+    """The comment that the fence names; None if it does not exist, or was not asked for."""
     asked_text: bool = False
     acks: tuple[Ack, ...] = ()
+    """The ACKs of this kind in the thread."""
     asked_thread: bool = False
     deleted: frozenset[int] = frozenset()
+    """Ids of comments that are gone for certain."""
 
 
 def conclude(known: Evidence, times: LockTimes) -> Conclusion | Question:

@@ -20,24 +20,27 @@ LOOKS_DEAD = "{agent}, which shows no sign of life,"
 
 @dataclass(frozen=True, slots=True)
 class LockView:
-    """The result of one look at an item's lock, at server time `at` and boot time `boot`.
-
-    `thread` are the comments that were read, None if none was needed. `again` are the seconds until
-    another look can show something else. `sure`: nothing speaks against `at`. `asked_at` is the boot time right before
-    the fence was read: a pause after that makes the look old.
-    """
+    """The result of one look at an item's lock."""
 
     key: ItemKey
     fence: Fence | None
     standing: LockStanding
     agent: str
+    """The agent that holds it, or held it last."""
     at: datetime
+    """The server's time of the look."""
     boot: float
+    """Boot time of the look."""
     epoch: int = 0
+    """The highest epoch that is known."""
     again: float = 0.0
+    """Seconds until another look can show something else."""
     thread: tuple[Comment, ...] | None = None
+    """The comments that were read; None if none was needed."""
     sure: bool = True
+    """True if nothing speaks against `at`."""
     asked_at: float = 0.0
+    """Boot time right before the fence was read: a pause after that makes the look old."""
 
     @property
     def is_live(self) -> bool:
