@@ -215,19 +215,28 @@ async def _build_parts(
     confined: Confinement,
     readers: ObjectReaders,
 ) -> Parts:
+    def server_time() -> datetime:
+        return me.github.server_time
+
+    def sure() -> bool:
+        return me.github.sure_of_time
+
     event_recorder = process.telemetry.tells(configured.name, me.github)
     adapters = observed_hub(await hub(process.role, me, configured), me.github, event_recorder)
+
     mirror = mirror_of(process, me.answers, configured.name, readers)
     await mirror.ensure()
     identity = git_identity(adapters.account)
     fences = Fences(mirror, identity)
-    budget = repository_budget(process, configured, fences, mirror, lambda: me.github.server_time)
+
+    budget = repository_budget(process, configured, fences, mirror, server_time)
     claimant = claimant_of(process, adapters)
+    gateway = Gateway(adapters.comments, fences, process.clock, server_time, named=adapters.issues.name, sure=sure)
+    active_agents = ActiveAgents(fences, adapters.account.id, server_time, _listener(process, me, configured.name))
+
     board = claimant.accounts, claimant.keys, budget.table
     strangers = UntrustedComments(adapters.people, claimant.accounts)
     status = ObservedStatus(adapters.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
-    listener = _listener(process, me, configured.name)
-    active_agents = ActiveAgents(fences, adapters.account.id, lambda: me.github.server_time, listener)
     return Parts(
         **vars(adapters),
         settings=process.settings,
@@ -240,18 +249,8 @@ async def _build_parts(
         identity=identity,
         fences=fences,
         active_agents=active_agents,
-        server_time=lambda: me.github.server_time,
-        port=ObservedPort(
-            Gateway(
-                adapters.comments,
-                fences,
-                process.clock,
-                lambda: me.github.server_time,
-                adapters.issues.name,
-                lambda: me.github.sure_of_time,
-            ),
-            event_recorder,
-        ),
+        server_time=server_time,
+        port=ObservedPort(gateway, event_recorder),
         claimant=claimant,
         coder=budget.paid(process, configured, coder),
         budget_check=budget.budget_check,
