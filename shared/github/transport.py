@@ -20,10 +20,10 @@ from yarl import URL
 
 from shared.clock import Clock
 from shared.errors import Misconfigured, Transient, Unauthorized, UnknownOutcome
-from shared.github.acceptance import Acceptance
 from shared.github.errors import NeverSent
 from shared.github.limits import RateLimits
 from shared.github.server_time import ServerTime
+from shared.github.token_refusals import TokenRefusals
 from shared.outgoing.outbound_filter import Outgoing
 
 TokenSource = Callable[[], Awaitable[str]]
@@ -120,7 +120,7 @@ class Transport(GitHubAPI):
         self.server = server
         self.limits = RateLimits(self.server)
         self.scopes: frozenset[str] | None = None
-        self.acceptance = Acceptance(clock)
+        self.token_refusals = TokenRefusals(clock)
 
     async def exchange(self, call: ApiRequest, admit: Callable[[], None]) -> Response:
         """Send `call` once and return the answer, whatever its status.
@@ -171,7 +171,7 @@ class Transport(GitHubAPI):
 
         Raises `Unauthorized`, without sending anything while the token is known to be refused.
         """
-        self.acceptance.admit(call.method)
+        self.token_refusals.admit(call.method)
         try:
             token = await self._token()
             answer = await send(self._headers(call, token))
@@ -179,11 +179,11 @@ class Transport(GitHubAPI):
                 token = await self._token()
                 answer = await send(self._headers(call, token))
         except (Unauthorized, Misconfigured) as error:  # there is no token to be had
-            raise self.acceptance.refused(error) from error
+            raise self.token_refusals.refused(error) from error
         if answer.status == 401:
-            raise self.acceptance.refused(self._refusal(call, answer))
+            raise self.token_refusals.refused(self._refusal(call, answer))
         if answer.status < 400:
-            self.acceptance.accepted()
+            self.token_refusals.accepted()
         return answer
 
     def _refusal(self, call: ApiRequest, answer: Response) -> Unauthorized:

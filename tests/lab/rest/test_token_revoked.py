@@ -13,7 +13,7 @@ from worker_scene import CODE, TESTS, acks, calls, claims, comments, during_the_
 
 from lab.github.world.accounts import TokenRecord
 from shared.errors import Unauthorized
-from shared.github.acceptance import RETRY_SECONDS
+from shared.github.token_refusals import RETRY_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.scheduling.agent_contract import Rest, Result
 from shared.workflow import Role

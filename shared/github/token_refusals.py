@@ -1,4 +1,4 @@
-"""GitHub's acceptance of a client's token. While it is refused, nothing is sent but one read every five minutes."""
+"""GitHub's refusals of a client's token. While it is refused, nothing is sent but one read every five minutes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ RETRY_SECONDS = 300.0
 """Seconds between tries of a refused token: each try with a bad one counts towards GitHub locking the account out."""
 
 
-class Acceptance:
-    """The standing of one token, kept as data: nobody waits here, a caller that asks too early is refused at once."""
+class TokenRefusals:
+    """The refusals of one token, kept as data: nobody waits here, a caller that asks too early is refused at once."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -9,7 +9,7 @@ from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Misconfigured, Transient, Unauthorized
-from shared.github.acceptance import RETRY_SECONDS, Acceptance
+from shared.github.token_refusals import RETRY_SECONDS, TokenRefusals
 from shared.github.tokens import Kept
 from shared.loop.claim_queue import BARRED_SECONDS
 from shared.loop.item_task import REFUSALS, ItemTask
@@ -25,7 +25,7 @@ def loop_of(agent: FakeAgent, clock: HandClock, *, interval: float = 0.0) -> Loo
     return Loop(agent, clock, interval_seconds=interval)
 
 
-def goes_out(gate: Acceptance, method: str) -> bool:
+def goes_out(gate: TokenRefusals, method: str) -> bool:
     try:
         gate.admit(method)
     except Unauthorized:
@@ -35,7 +35,7 @@ def goes_out(gate: Acceptance, method: str) -> bool:
 
 def test_after_a_refusal_one_read_in_five_minutes_goes_out_and_no_write() -> None:
     clock = HandClock()
-    gate = Acceptance(clock)
+    gate = TokenRefusals(clock)
     gate.accepted()
     gate.refused(Unauthorized(BAD))
     seen = []
@@ -48,7 +48,7 @@ def test_after_a_refusal_one_read_in_five_minutes_goes_out_and_no_write() -> Non
 
 
 def test_the_log_tells_of_a_refusal_once_until_the_token_has_worked_again() -> None:
-    gate = Acceptance(HandClock())
+    gate = TokenRefusals(HandClock())
     with capture_logs() as events:
         gate.refused(Unauthorized(BAD))  # nothing starts with a token that never worked: its start says so
         assert events == []
@@ -61,7 +61,7 @@ def test_the_log_tells_of_a_refusal_once_until_the_token_has_worked_again() -> N
 
 
 def test_an_app_that_was_uninstalled_is_refused_in_its_own_words() -> None:
-    gate = Acceptance(HandClock())
+    gate = TokenRefusals(HandClock())
     gate.accepted()
     gate.refused(Misconfigured("The App is not installed in ada/thing."))
     with pytest.raises(Misconfigured, match="not installed in ada/thing"):
