@@ -80,7 +80,7 @@ class Planner:
         self._claims = claims
         claimant = claims.claimant
         self._policy = policy
-        self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
+        self._lost_labels = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._listener = Listener(forge, claimant, policy)
         specifications = Specifications(forge, claimant.keys, policy)
         self._eligibility = Eligibility(forge, self._listener, specifications, policy)
@@ -167,7 +167,7 @@ class Planner:
     async def _restore_label(self, issue: Issue, held: Held) -> Issue:
         begins = held.fence.stage is Stage.PLANNING and held.memory.get(_Labelled) is None
         recorded = None if begins or held.fence.stage in UNLABELLED else held.fence.stage
-        return await self._lost.restored(issue, recorded, held.server_now())
+        return await self._lost_labels.restored(issue, recorded, held.server_now())
 
     def _order(self, issue: Issue, held: Held) -> str | None:
         labelled, unasked = held.memory.get(_Labelled) is not None, self._policy.preapproved_plan is not None

@@ -64,7 +64,7 @@ class Reviewer:
         port, claimant = claims.port, claims.claimant
         self._pending_reviews = pending_reviews
         self._policy = policy
-        self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
+        self._lost_labels = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._effects = Effects(forge, policy)
         demand = ReviewRequest(forge, port, claimant.accounts, policy.names, claimant.other_accounts)
         reader = Reader(claimant.keys, claimant.accounts)
@@ -145,7 +145,7 @@ class Reviewer:
         return item if held is None else await self._restore_label(item, held)
 
     async def _restore_label(self, item: Item, held: Held) -> Item:
-        return await self._lost.restored(item, expected_stage(held.fence), held.server_now())
+        return await self._lost_labels.restored(item, expected_stage(held.fence), held.server_now())
 
     def _order(self, item: Issue | PullRequest, held: Held) -> str | None:
         return stop_request(item, held.fence, self._policy.names)

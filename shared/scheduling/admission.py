@@ -35,7 +35,7 @@ class Admission:
 
     def __init__(
         self,
-        room: DiskSpace | None = None,
+        disk: DiskSpace | None = None,
         *,
         pause_file: Path | None = None,
         quiet: Callable[[], str] = lambda: "",
@@ -46,7 +46,7 @@ class Admission:
         Held items go on in quiet hours.
         """
         self._quiet = quiet
-        self._room, self._pause_file, self._tell = room or DiskSpace(()), pause_file, tell
+        self._disk, self._pause_file, self._tell = disk or DiskSpace(()), pause_file, tell
         self._shut = self._paused = ""
         self._full = False
         self._watchers: list[Callable[[], None]] = []
@@ -74,7 +74,7 @@ class Admission:
     @property
     def holding_back(self) -> str:
         """Reason why nothing new begins, as one sentence; empty if something may begin."""
-        return self.leaving or self._quiet() or (self._room.lacking if self._full else "")
+        return self.leaving or self._quiet() or (self._disk.lacking if self._full else "")
 
     def admits(self, *, strict: bool = False) -> bool:
         """Return whether a new item may begin; called at each tick. If `strict`, raise `Paused` or `DiskFull`."""
@@ -99,10 +99,10 @@ class Admission:
         self._tell("paused" if paused else "resumed", paused)
 
     def _has_room(self, *, strict: bool) -> bool:
-        room = self._room.admits(strict=strict)
+        room = self._disk.admits(strict=strict)
         if room is self._full:
             self._full = not room
-            self._tell("resumed" if room else "no_room", self._room.lacking)
+            self._tell("resumed" if room else "no_room", self._disk.lacking)
         return room
 
 

@@ -32,5 +32,5 @@ def are_left(fence: Fence) -> bool:
     """
     if Rerun.read(fence.phase) is not None:
         return False
-    led_on = fence.phase == RED_BASE or fence.approved_by.startswith("/")
-    return led_on or dict(fence.more).get(TRAILER) != fence.work_head
+    continued = fence.phase == RED_BASE or fence.approved_by.startswith("/")
+    return continued or dict(fence.more).get(TRAILER) != fence.work_head

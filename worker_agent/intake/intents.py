@@ -116,14 +116,14 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     to = move(Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Event.CLAIMED).to
     halted = fence.stage in HALTED | {Stage.READY}
     commanded = fence.stage is Stage.READY and fence.body_sha256
-    led_on = fence.stage is Stage.READY  # by a command
+    continued = fence.stage is Stage.READY  # by a command
     if fence.round >= policy.bounds.rounds and not halted:
         return Intent(to, Phase.ROUNDS, pr=pull_request.number)
     text = body_sha256(issue.title, issue.body)
     renewed = halted and fence.body_sha256 not in {"", text}
     return Intent(
         to,
-        _again(fence.phase) if led_on else Phase.TEXT if renewed else Phase.FEEDBACK,
+        _again(fence.phase) if continued else Phase.TEXT if renewed else Phase.FEEDBACK,
         round=fence.round + 1,
         pr=pull_request.number,
         work_head=pull_request.head_sha if halted else None,
