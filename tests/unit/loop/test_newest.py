@@ -12,7 +12,7 @@ from reviewer_agent.issue_labels import IssueLabels
 from shared.loop.skip_backoff import KEPT, SkipBackoff
 from shared.models import Issue
 from shared.newest import MOST, Newest
-from shared.scheduling.items import Candidate, Skip
+from shared.scheduling.agent_contract import Candidate, Skip
 from shared.telemetry.events import Event, EventKind
 from shared.telemetry.fold import Tallies
 from shared.workflow import Role
