@@ -135,7 +135,8 @@ async def _claim_newest(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Ex
     results: list[Lease | Skip] = []
 
     async def claim(agent: Agent) -> None:
-        results.append(await agent.claim(candidates[agent]))
+        ready = await agent.prepare(candidates[agent])
+        results.append(ready if isinstance(ready, Skip) else await ready())
 
     async with anyio.create_task_group() as group:
         for agent in agents:

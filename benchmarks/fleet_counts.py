@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from benchmarks.request_counts import Exchange, Tally
 from benchmarks.table import Row
 from lab.chaos.ref_history import FenceMove
+from shared.loop.claim_queue import NO_SLOT
 from shared.loop.claims import LOST, OVERTAKEN
-from shared.scheduling.slots import NO_SLOT
 
 FLAT_PERCENT = 15.0
 """Percent by which a cost for each issue may differ between few and many issues."""
@@ -122,7 +122,7 @@ def log_facts(lines: Iterable[str]) -> LogFacts:
                 held += 1
             elif reason == OVERTAKEN:
                 overtaken += 1
-            elif reason not in {LOST, NO_SLOT.reason}:
+            elif reason not in {LOST, NO_SLOT}:
                 left_alone.add((str(event["repo"]), int(event["issue"])))
     return LogFacts(lost, overtaken, held, frozenset(left_alone))
 

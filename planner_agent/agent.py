@@ -36,7 +36,7 @@ from shared.reconcile.lost import LostLabels
 from shared.retry.answer_retry import AnswerUnusable
 from shared.retry.run_errors import RunEnded
 from shared.retry.run_limit import begin_run
-from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
 from shared.scheduling.order import excluded, urgency
 from shared.workflow import UNLABELLED, Event, Role, Stage
 from shared.workflow.labels import Flag
@@ -138,14 +138,14 @@ class Planner:
             return f"{story.updated_at.isoformat()} {story.comments}"  # a second may hold our change and an answer
         return f"was open: {self._seen_open.get(story.number, [])}"
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Read the lock and the story; claim it if there is something to do and it is free."""
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
+        """Read the lock and the story; return its claim if there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
             return view
         issue = await self._forge.issues.issue(candidate.number)
         self._read_cache.keep(issue.number, issue)
-        return await self._claims.claim(view, await self._eligibility.intent(issue, view.fence))
+        return await self._claims.prepare(view, await self._eligibility.intent(issue, view.fence))
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """Hold the lease as a block."""

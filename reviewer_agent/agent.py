@@ -45,7 +45,7 @@ from shared.models import Issue, PullRequest
 from shared.reconcile.lost import Item, LostLabels
 from shared.reconcile.start_label import in_doubt
 from shared.retry.run_errors import RunEnded
-from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
 from shared.scheduling.order import excluded, urgency
 from shared.workflow import TERMINAL, Role, Stage
 from shared.workflow.labels import Flag
@@ -108,13 +108,13 @@ class Reviewer:
             for u, o in queue
         )
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Read the lock and the pull request; claim it if there is something to do and it is free."""
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
+        """Read the lock and the pull request; return its claim if there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
         with one_look.look():
             intent = view if isinstance(view, Skip) else await self._intent(view, candidate.updated_at)
         self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
-        return view if isinstance(view, Skip) else await self._claims.claim(view, intent)
+        return view if isinstance(view, Skip) else await self._claims.prepare(view, intent)
 
     async def _intent(self, view: LockView, updated_at: datetime | None) -> Intent | Skip:
         number = view.key.number

@@ -23,7 +23,7 @@ from shared.loop.read_cache import ReadCache
 from shared.models import Issue
 from shared.reconcile.lost import Item, LostLabels
 from shared.retry.run_errors import RunEnded
-from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
 from shared.scheduling.order import excluded
 from shared.workflow import Event, Role, Stage
 from shared.workflow.labels import Flag
@@ -129,15 +129,15 @@ class Worker:
         await self._session.tidy(self._claims.numbers)
         return self._candidates.of(known, self._forge.inbox.orphans.values())
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Read lock, issue and pull request; claim the item if there is work to do and it is free."""
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
+        """Read lock, issue and pull request; return the item's claim if there is work to do and it is free."""
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
             self._eligibility.taken(candidate.number)
             return view
         issue = await self._forge.issues.issue(candidate.number)
         self._read_cache.keep(candidate.number, issue)
-        return await self._claims.claim(view, await self._eligibility.intent(candidate, issue, view.fence))
+        return await self._claims.prepare(view, await self._eligibility.intent(candidate, issue, view.fence))
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -20,7 +20,7 @@ from shared.lock.lease import Lease
 from shared.loop.claims import Claims
 from shared.models import Issue
 from shared.process import CommandFailed
-from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, CandidateKind, Skip, Step
+from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, CandidateKind, Claim, Skip, Step
 from shared.workflow import Role
 
 log = structlog.get_logger()
@@ -90,21 +90,21 @@ class Triaging:
         held = sum(one.fence.phase == Phase.TRIAGE for one in self._planner.holding.values())
         return await self._backlog.places(self._server_time()) - held
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Carry out an answer without a claim; claim what may get a proposal as a story is claimed."""
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
+        """Carry out an answer without a claim; return the claim of what may get a proposal as that of a story."""
         if candidate.kind is CandidateKind.TRIAGE_ANSWER:
             listed = self._waiting.get(candidate.number)
             done = await self._answers.attend(listed) if listed is not None else ""
             return Skip(done or "nobody has decided on its proposal", UNTIL_NEWS)
         if candidate.kind is not CandidateKind.TRIAGE:
-            return await self._planner.claim(candidate)
+            return await self._planner.prepare(candidate)
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
             return view
         issue = await self._issues.issue(candidate.number)
         free = candidate.number in await self._backlog.entries() or await self._free_places() > 0
         intent = await self._work.intent(issue, view.fence, free=free)
-        return await self._claims.claim(view, intent)
+        return await self._claims.prepare(view, intent)
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """Hold the lease as the planner does."""

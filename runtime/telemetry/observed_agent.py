@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 
@@ -11,7 +12,7 @@ from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
 from shared.github.pacing import reporting_waits
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.scheduling.agent_contract import Agent, Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Agent, Candidate, Claim, Ended, Result, Skip, Step
 from shared.telemetry.event_recorder import EventRecorder, working_on
 from shared.telemetry.events import EventKind
 from shared.telemetry.health_state import HealthState
@@ -61,10 +62,15 @@ class ObservedAgent:
             state = "token_refused" if refusal else "token_accepted"
             self._recorder.tell(EventKind.AGENT, state=state, reason=refusal or None)
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Look at one candidate closely and try to get it."""
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
+        """Look at one candidate closely; return the claim that may be made of it."""
         with reporting_waits(self._waits):
-            return await self._agent.claim(candidate)
+            got = await self._agent.prepare(candidate)
+        return got if isinstance(got, Skip) else partial(self._claim, got)
+
+    async def _claim(self, claim: Claim) -> Lease | Skip:
+        with reporting_waits(self._waits):
+            return await claim()
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -15,7 +15,7 @@ from shared.loop.skip_backoff import SkipBackoff
 from shared.scheduling.admission import Admission
 from shared.scheduling.agent_contract import Agent, Candidate, Skip
 from shared.scheduling.order import Spread
-from shared.scheduling.slots import NO_SLOT, Turn, asking
+from shared.scheduling.slots import Turn
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
@@ -23,6 +23,8 @@ log = structlog.get_logger()
 BROKEN_ITEM_SECONDS = 900.0
 """Seconds for which an item is left alone after the engine met an error of its own there."""
 
+NO_SLOT = "this process has begun other work meanwhile, and has no slot left"
+"""Reason why an item was not claimed although it may be."""
 
 LOST_CLAIMS_PER_TICK = 3
 """Lost races in one tick after which the other candidates wait for the next tick."""
@@ -94,18 +96,22 @@ class ClaimQueue:
                         begun += 1
                     case Skip() as skip:
                         self.skipped.add(candidate, skip)
-                        if skip is NO_SLOT:
-                            return True
                         if skip.is_lost:
                             self._spread.lost()
                             lost += 1
+                    case None:
+                        self.skipped.defer(candidate, NO_SLOT)
+                        return True
         return False
 
-    async def _attempt(self, candidate: Candidate, turn: Turn, *, strict: bool) -> Lease | Skip:
-        """Return the lease, or a `Skip`; errors become its reason, unless they concern the whole process."""
-        with bind_item(repo=self._agent.repository, issue=candidate.number), asking(turn.reserve):
+    async def _attempt(self, candidate: Candidate, turn: Turn, *, strict: bool) -> Lease | Skip | None:
+        """Return the lease, a `Skip`, or None if no slot was left for it.
+
+        Errors become the reason of a `Skip`, unless they concern the whole process.
+        """
+        with bind_item(repo=self._agent.repository, issue=candidate.number):
             try:
-                got = await self._agent.claim(candidate)
+                got = await self._claim(candidate, turn)
             except Unauthorized as error:  # it would be the same for every other candidate
                 self.hold_off(0 if error.logged else BARRED_SECONDS)
                 raise
@@ -120,6 +126,13 @@ class ClaimQueue:
             except Exception as error:  # one item that cannot be looked at must not keep away from the rest
                 log.exception("claim_failed", outcome="failed")
                 got = Skip(own_fault(error), BROKEN_ITEM_SECONDS, failed=True)
-            if isinstance(got, Skip):
-                log.info("item_skipped", outcome="skipped", reason=got.reason)
+            if not isinstance(got, Lease):
+                log.info("item_skipped", outcome="skipped", reason=got.reason if got else NO_SLOT)
             return got
+
+    async def _claim(self, candidate: Candidate, turn: Turn) -> Lease | Skip | None:
+        """Read everything, then take the slot, then write the lock."""
+        claim = await self._agent.prepare(candidate)
+        if isinstance(claim, Skip):
+            return claim
+        return await claim() if turn.reserve() else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
 import structlog
 
@@ -19,9 +20,8 @@ from shared.lock.scope import hold
 from shared.lock.view import LockView, observe
 from shared.models import Issue
 from shared.retry.failures import Category
-from shared.scheduling.agent_contract import Skip
+from shared.scheduling.agent_contract import Claim, Skip
 from shared.scheduling.budget_check import BudgetCheck
-from shared.scheduling.slots import NO_SLOT, reserved
 from shared.workflow import Role, Stage
 
 log = structlog.get_logger()
@@ -91,8 +91,8 @@ class Claims:
         other = view.other_holder
         return Skip(f"{other} holds it", view.again) if other else view
 
-    async def claim(self, view: LockView, intent: Intent | Skip | str) -> Lease | Skip:
-        """Claim the item that `view` shows; a sentence instead of an intent is the reason to skip it."""
+    async def prepare(self, view: LockView, intent: Intent | Skip | str) -> Claim | Skip:
+        """Return the claim of the item that `view` shows; a sentence instead of an intent is the reason to skip it."""
         if isinstance(intent, str):
             return Skip(intent, self.claimant.times.timeout)
         if isinstance(intent, Skip):
@@ -103,10 +103,9 @@ class Claims:
             if wait is None or wait.reason == Category.PERIOD_BUDGET
             else _skip_until(view, wait)
         )
-        if left is not None:
-            return left
-        if not reserved():
-            return NO_SLOT
+        return left if left is not None else partial(self._claim, view, intent)
+
+    async def _claim(self, view: LockView, intent: Intent) -> Lease | Skip:
         if await self._is_overtaken(view):
             return Skip(OVERTAKEN)
         lease = await claim(self.port, view, self.claimant, intent)

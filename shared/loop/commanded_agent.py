@@ -20,7 +20,7 @@ from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.view import observe
 from shared.models import Issue
-from shared.scheduling.agent_contract import UNTIL_NEWS, Agent, Candidate, CandidateKind, Skip, Step
+from shared.scheduling.agent_contract import UNTIL_NEWS, Agent, Candidate, CandidateKind, Claim, Skip, Step
 from shared.workflow import Role
 
 SOON_SECONDS = 0.01
@@ -77,8 +77,8 @@ class CommandedAgent:
             return (*found, *said)
         return (*found, *said, *self._people.starts.candidates(self._items, busy | {one.number for one in said}))
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Carry out the commands on an item that nobody holds; without any, make the agent's own claim."""
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
+        """Carry out the commands on an item that nobody holds; without any, return the agent's own claim."""
         if self._people.commands.has_news(candidate.number, self._lists.known):
             free = partial(self._is_free, candidate.number)
             done = await self._people.commands.attend(candidate.number, self._items, free)
@@ -91,7 +91,7 @@ class CommandedAgent:
         if self._people.starts is not None and candidate.kind is CandidateKind.START_SIGNAL:
             begun = await self._people.starts.attend(candidate.number, partial(self._is_free, candidate.number))
             return Skip(begun, SOON_SECONDS) if begun else Skip("nothing new asks for work", UNTIL_NEWS)
-        return await self._agent.claim(candidate)
+        return await self._agent.prepare(candidate)
 
     async def _is_free(self, number: int) -> bool:
         view = await observe(self._port, ItemKey(self.role, number), self._claimant)

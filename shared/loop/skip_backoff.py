@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from shared.clock import Clock
 from shared.scheduling.agent_contract import Candidate, CandidateKind, Skip
-from shared.scheduling.slots import NO_SLOT
 
 LOOKS = 30
 """Candidates looked at in one tick: each costs a few requests, and held items wait for the tick's end."""
@@ -79,16 +78,21 @@ class SkipBackoff:
             self._refused = {n: state for n, state in self._refused.items() if n in listed}
 
     def add(self, candidate: Candidate, skip: Skip) -> None:
-        """Leave it alone, but look twice more soon: the first looks may have read an older state of it.
-
-        A claim without a free slot is none of these looks: what it has read was good.
-        """
-        memory = self._known.get(candidate.number)
-        looks = memory.looks if memory is not None and memory.state == candidate.state else 0
+        """Leave it alone, but look twice more soon: the first looks may have read an older state of it."""
+        looks = self._looks(candidate)
         soon = LOOK_AGAIN_SECONDS[looks] if looks < len(LOOK_AGAIN_SECONDS) else skip.seconds
         until = self._clock.boot() + min(skip.seconds, soon)
-        looks += skip is not NO_SLOT
-        self._known[candidate.number] = _Memory(candidate.state, until, skip.reason, skip.failed, looks)
+        self._known[candidate.number] = _Memory(candidate.state, until, skip.reason, skip.failed, looks + 1)
+
+    def defer(self, candidate: Candidate, reason: str) -> None:
+        """Keep the reason why it was not claimed although it may be: it stays due, and what was read was good."""
+        self._known[candidate.number] = _Memory(
+            candidate.state, self._clock.boot(), reason, False, self._looks(candidate)
+        )
+
+    def _looks(self, candidate: Candidate) -> int:
+        memory = self._known.get(candidate.number)
+        return memory.looks if memory is not None and memory.state == candidate.state else 0
 
     def leave(self, number: int, reason: str, seconds: float) -> None:
         """Leave an item alone for `seconds`, even if it changes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -74,6 +74,10 @@ class Skip:
         return self.seconds == 0 and not self.failed
 
 
+Claim = Callable[[], Awaitable[Lease | Skip]]
+"""Makes the claim of a candidate that was read: writes its lock; a `Skip` means that another agent was faster."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rest:
     """A wait with the lease kept: no slot is used, the next tick looks again.
@@ -126,8 +130,8 @@ class Agent(Protocol):
         """Return all items that may have work, in the order in which to try them."""
         ...
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Look at one candidate closely and try to claim it."""
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
+        """Look at one candidate closely; return the claim that may be made of it. Writes no lock."""
         ...
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:

@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
-
-from shared.scheduling.agent_contract import Skip
-
-NO_SLOT = Skip("this process has begun other work meanwhile, and has no slot left", 0.01)
-"""The answer to a claim for which no slot was left once everything had been read; the loop is told of the next one."""
 
 MOST_LOOKS = 8
 """Largest number of loops beyond the free slots that look at candidates side by side."""
 
 PATIENT_LOOKS = 3
 """Looks of a loop without a result for which it waits for one that reads: minutes, if GitHub is slow."""
-
-_reserve: ContextVar[Callable[[], bool]] = ContextVar("reserve", default=lambda: True)
-
-
-@contextmanager
-def asking(reserve: Callable[[], bool]) -> Iterator[None]:
-    """Let `reserved` ask `reserve` during the block; what begins after it asks nobody."""
-    token = _reserve.set(reserve)
-    try:
-        yield
-    finally:
-        _reserve.reset(token)
-
-
-def reserved() -> bool:
-    """Return whether the claim of this task may go on to its lock; from now until its end, a slot is kept for it.
-
-    To be asked when everything has been read: loops look at candidates side by side, more of them than there are slots.
-    Outside of `asking`, true.
-    """
-    return _reserve.get()()
 
 
 class Busy(Protocol):

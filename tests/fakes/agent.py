@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import anyio
 
@@ -16,7 +17,7 @@ from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
 from shared.lock.record import Fence
-from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Agent, Candidate, Claim, Ended, Result, Skip, Step
 from shared.workflow import Role, Stage
 
 DONE = Ended(Result.HANDED_OVER, "done")
@@ -56,12 +57,16 @@ class FakeAgent:
             raise self.discovery.pop(0)
         return [Candidate(number, self.version) for number in self.numbers]
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
         self.log.append(f"claim {candidate.number}")
         answer = self.claims.get(candidate.number)
         if isinstance(answer, Exception):
             raise answer
-        return answer or lease(candidate.number)
+        return answer or partial(self.claim, candidate.number)
+
+    async def claim(self, number: int) -> Lease | Skip:
+        """Win the claim."""
+        return lease(number)
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
@@ -116,6 +121,12 @@ class FakeAgent:
     def count(self, event: str) -> int:
         """Return how many times an event happened."""
         return self.log.count(event)
+
+
+async def claimed(agent: Agent, candidate: Candidate) -> Lease | Skip:
+    """Let the agent read a candidate and make its claim at once, as if slots were free."""
+    claim = await agent.prepare(candidate)
+    return claim if isinstance(claim, Skip) else await claim()
 
 
 def lease(number: int) -> Lease:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fakes.agent import claimed
 from fakes.closing import FakeClosing, FakeReplies
 from fakes.lock_port import FakeNonces, ServerClock, ServerPort
 from fakes.lock_server import BOT
@@ -212,4 +213,4 @@ def auto(**more: Any) -> dict[str, Any]:
 async def look(agent: Reviewer) -> Lease | Skip:
     """Discover the pull request and try to claim it."""
     (candidate,) = await agent.discover()
-    return await agent.claim(candidate)
+    return await claimed(agent, candidate)

@@ -22,7 +22,7 @@ from shared.errors import Blocked
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.real_clock import RealClock
-from shared.scheduling.agent_contract import Candidate, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Claim, Skip, Step
 from shared.workflow import Role
 
 OTHER = "ada/other"
@@ -78,7 +78,7 @@ class Idle:
     async def revoked(self, number: int) -> str | None:
         raise AssertionError(number)
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
         raise AssertionError(candidate)
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:

@@ -11,6 +11,7 @@ import selectors
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import anyio
@@ -27,7 +28,7 @@ from shared.lock.port import AdvanceFence, Operation, ReadComment, ReadComments,
 from shared.lock.record import FenceChange
 from shared.loop.claims import OVERTAKEN, Claims
 from shared.loop.polling_loop import Loop
-from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
 from shared.scheduling.slots import Slots
 from shared.workflow import Role, Stage
 
@@ -164,7 +165,7 @@ class Rival:
         queue = sorted((rank, number) for number, rank in open_ones.items())
         return [Candidate(number, self._project.version(number), rank) for rank, number in queue]
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
             return view
@@ -173,7 +174,11 @@ class Rival:
             self._port.charge((candidate.number, read), self._project.version(candidate.number))
         if candidate.number in self._project.done:
             return Skip("it is done", 1800)
-        lease = await self._claims.claim(view, Intent(Stage.IMPLEMENTING, attempt=0))
+        claim = await self._claims.prepare(view, Intent(Stage.IMPLEMENTING, attempt=0))
+        return claim if isinstance(claim, Skip) else partial(self._claim, candidate, claim)
+
+    async def _claim(self, candidate: Candidate, claim: Claim) -> Lease | Skip:
+        lease = await claim()
         self._counts.overtaken += isinstance(lease, Skip) and lease.reason == OVERTAKEN
         if isinstance(lease, Lease):
             self._counts.won.append((self._name, self.repository, candidate.number))

@@ -13,8 +13,8 @@ from rival_scene import LoopClock, VirtualTime
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.polling_loop import Loop
-from shared.scheduling.agent_contract import Candidate, Skip, Step
-from shared.scheduling.slots import NO_SLOT, Slots, reserved
+from shared.scheduling.agent_contract import Candidate, Claim, Skip, Step
+from shared.scheduling.slots import Slots
 
 POLL_SECONDS, COOLDOWN_SECONDS = 30.0, 10.0
 
@@ -38,26 +38,43 @@ class Plan(FakeAgent):
     takes: Seconds = field(default_factory=Seconds)
     endless: bool = False
     begun: list[float] = field(default_factory=list)
-    in_vain: int = 0
-    """Readings of a candidate for which there was no slot in the end."""
+    going_on: set[int] = field(default_factory=set)
+    """Items that were claimed, or whose last step ended, without a wait since."""
+    working: set[int] = field(default_factory=set)
+    """Items in a step that does not look whether a wait is over."""
+    read: int = 0
+    """Readings of a candidate that may be claimed."""
+
+    @property
+    def in_vain(self) -> int:
+        """Readings for which there was no slot in the end."""
+        return self.read - len(self.begun)
 
     async def discover(self) -> Sequence[Candidate]:
         await anyio.sleep(self.takes.listing)
         return await super().discover()
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
         await anyio.sleep(self.takes.reading)
-        got = await super().claim(candidate)
-        if isinstance(got, Skip):
-            return got
-        if not reserved():
-            self.in_vain += 1
-            return NO_SLOT
-        self.begun.append(anyio.current_time())
+        got = await super().prepare(candidate)
+        self.read += not isinstance(got, Skip)
         return got
+
+    async def claim(self, number: int) -> Lease | Skip:
+        self.begun.append(anyio.current_time())
+        self.going_on.add(number)
+        return await super().claim(number)
 
     async def step(self, held: Held) -> Step:
         number = held.fence.key.number
+        if number in self.going_on:
+            self.working.add(number)
+        step = await self._step(held, number)
+        self.working.discard(number)
+        self.going_on = self.going_on | {number} if step is None else self.going_on - {number}
+        return step
+
+    async def _step(self, held: Held, number: int) -> Step:
         if number not in self.steps:
             await anyio.sleep(self.takes.work)
             self.numbers.remove(number)
@@ -69,7 +86,7 @@ class Plan(FakeAgent):
 
 @dataclass
 class Shift:
-    """The sights of a shift: most items in work at once, and the seconds in which a slot was free for ready work."""
+    """The sights of a shift: most items at work at once, and the seconds in which a slot was free for ready work."""
 
     most_at_once: int = 0
     idle_seconds: int = 0
@@ -90,7 +107,7 @@ async def _shift(plans: Sequence[Plan], seconds: float, limit: int, seed: int) -
             group.start_soon(_driven, one)
         for _ in range(int(seconds)):
             await anyio.sleep(1)
-            busy = sum(one.in_work for one in loops)
+            busy = sum(len(plan.working) for plan in plans)
             ready = any(number not in (*plan.held, *plan.claims) for plan in plans for number in plan.numbers)
             seen.most_at_once = max(seen.most_at_once, busy)
             seen.idle_seconds += ready and busy < limit

@@ -9,8 +9,8 @@ import pytest
 from benchmarks.fleet_counts import Claim, Overtaken, Written, claims_in, growth, log_facts, overtaken, polls_of
 from benchmarks.request_counts import Exchange, tally
 from lab.chaos.ref_history import FenceMove
+from shared.loop.claim_queue import NO_SLOT
 from shared.loop.claims import OVERTAKEN
-from shared.scheduling.slots import NO_SLOT
 
 HERE, THERE = "a/here", "a/there"
 URGENT, USUAL = Written(HERE, 1, 0, 50.0), Written(HERE, 2, 3, 10.0)
@@ -73,7 +73,7 @@ def test_a_log_tells_which_claims_were_lost_and_what_was_left_alone() -> None:
         {"event": "item_skipped", "repo": HERE, "issue": 2, "reason": "engine-a-worker-0 holds it"},
         {"event": "item_skipped", "repo": HERE, "issue": 3, "reason": "GitHub is away"},
         {"event": "item_skipped", "repo": HERE, "issue": 5, "reason": OVERTAKEN},
-        {"event": "item_skipped", "repo": HERE, "issue": 6, "reason": NO_SLOT.reason},
+        {"event": "item_skipped", "repo": HERE, "issue": 6, "reason": NO_SLOT},
         {"event": "claim_won", "repo": HERE, "issue": 4},
     ]
     seen = log_facts(["a library prints this\n", *(f"{json.dumps(event)}\n" for event in events)])

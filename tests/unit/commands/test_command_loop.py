@@ -158,7 +158,7 @@ class Ear:
 async def test_an_item_at_rest_is_looked_at_again_until_its_order_is_heard(unheard: bool, seconds: float) -> None:
     ear: Any = Ear(unheard)
     ear.commands = ear
-    skip = await CommandedAgent(ear, ear, ear, ear, ear).claim(Candidate(7, "1", kind=CandidateKind.COMMENT))
+    skip = await CommandedAgent(ear, ear, ear, ear, ear).prepare(Candidate(7, "1", kind=CandidateKind.COMMENT))
     assert isinstance(skip, Skip)
     assert skip.seconds == seconds
 

@@ -23,7 +23,7 @@ from shared.lock.lease import Lease
 from shared.lock.record import Fence
 from shared.loop.commanded_agent import CommandedAgent, CommandServices
 from shared.models import Issue
-from shared.scheduling.agent_contract import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
 from shared.workflow import Role, Stage
 
 HALTED = Ended(Result.FAILED, "halted at failed")
@@ -52,7 +52,7 @@ class Agent(UnaskedInbox):
     async def discover(self) -> Sequence[Candidate]:
         return ()
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
         return Skip("")
 
     @asynccontextmanager

@@ -105,9 +105,9 @@ async def test_a_place_that_has_become_read_only_pauses_claims_until_it_is_not(t
 
 async def test_what_was_claimed_in_the_moment_of_a_pause_is_let_go_without_a_step(tmp_path: Path) -> None:
     class Slow(FakeAgent):
-        async def claim(self, candidate: Candidate) -> Lease | Skip:
+        async def claim(self, number: int) -> Lease | Skip:
             (tmp_path / "PAUSE").touch()
-            return await super().claim(candidate)
+            return await super().claim(number)
 
     agent = Slow([1])
     async with loop_of(agent, Admission(pause_file=tmp_path / "PAUSE")).open() as loop:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 import pytest
@@ -12,13 +13,13 @@ from fakes.agent import DONE, HANG, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Transient
-from shared.lock.hold import Held
 from shared.lock.lease import Lease
+from shared.loop.claim_queue import NO_SLOT
 from shared.loop.item_task import LOOK_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.loop.skip_backoff import LOOK_AGAIN_SECONDS, SkipBackoff
-from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, Rest, Skip, Step
-from shared.scheduling.slots import MOST_LOOKS, NO_SLOT, PATIENT_LOOKS, Slots, reserved
+from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, Claim, Rest, Skip
+from shared.scheduling.slots import MOST_LOOKS, NO_SLOT, PATIENT_LOOKS, Slots
 
 
 @dataclass(eq=False)
@@ -227,25 +228,6 @@ def test_however_many_looks_lead_to_nothing_only_so_many_loops_look() -> None:
         assert sum(slots.free(loop) for loop in loops) == 1 + MOST_LOOKS
 
 
-def test_outside_of_a_loop_a_claim_needs_no_slot() -> None:
-    assert reserved()
-
-
-async def test_a_step_asks_for_no_slot_of_its_own() -> None:
-    class Asking(FakeAgent):
-        async def step(self, held: Held) -> Step:
-            asked.append(reserved())
-            return await super().step(held)
-
-    slots, clock, asked = Slots(1), HandClock(), list[bool]()
-    async with Loop(Asking([1]), clock, slots=slots).open() as one, Loop(Reader([2]), clock, slots=slots).open() as two:
-        await one.tick()
-        await one.quiet()
-        await two.tick()
-        await two.quiet()
-        assert (asked, two.ended) == ([True], [DONE]), "it would have kept the slot for good"
-
-
 @pytest.mark.parametrize("reason", [anyio.get_cancelled_exc_class, lambda: RuntimeError("outside of the block")])
 async def test_what_ends_a_claim_gives_its_slot_back(reason: Callable[[], object]) -> None:
     slots, clock, second = Slots(1), HandClock(), FakeAgent([2])
@@ -286,14 +268,16 @@ class Reader(FakeAgent):
     meanwhile: list[Callable[[], Awaitable[object]]] = field(default_factory=list)
     after: list[Callable[[], Awaitable[object]]] = field(default_factory=list)
 
-    async def claim(self, candidate: Candidate) -> Lease | Skip:
+    async def prepare(self, candidate: Candidate) -> Claim | Skip:
         for one in self.meanwhile:
             await one()
-        if not reserved():
-            return NO_SLOT
+        return partial(self._claim, candidate)
+
+    async def _claim(self, candidate: Candidate) -> Lease | Skip:
         for one in self.after:
             await one()
-        return await super().claim(candidate)
+        claim = await super().prepare(candidate)
+        return claim if isinstance(claim, Skip) else await claim()
 
 
 async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended() -> None:
@@ -311,11 +295,11 @@ async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended
         second.meanwhile = [one.tick, work]
         await two.tick()
         assert (one.busy, two.busy, second.log) == (1, 0, [])
-        assert two.skipped == (f"{second.repository}#2: {NO_SLOT.reason}",)
+        assert two.skipped == (f"{second.repository}#2: {NO_SLOT}",)
         phase.set()
         await one.quiet()
         assert not slots.free(Repository()), "it is its turn"
-        second.meanwhile, clock.seconds = [], clock.seconds + 1
+        second.meanwhile = []
         await two.tick()
         await two.quiet()
     assert second.count("step 2") == 1
@@ -362,7 +346,7 @@ async def test_a_claim_without_a_slot_is_none_of_the_first_looks_at_an_item() ->
     clock, candidate = HandClock(), Candidate(1, "1")
     skipped = SkipBackoff(clock)
     for _ in range(3):
-        skipped.add(candidate, NO_SLOT)
+        skipped.defer(candidate, NO_SLOT)
         clock.seconds += 1
         assert candidate not in skipped
     skipped.add(candidate, Skip("it is not ready", UNTIL_NEWS))

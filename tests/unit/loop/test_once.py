@@ -8,10 +8,9 @@ from fakes.agent import DONE, INTERVAL, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Blocked, Gone, Misconfigured, NotAllowed, Transient, Unauthorized
-from shared.lock.lease import Lease
 from shared.loop.polling_loop import Loop
-from shared.scheduling.agent_contract import Candidate, Ended, Rest, Result, Skip
-from shared.scheduling.slots import NO_SLOT, Slots, reserved
+from shared.scheduling.agent_contract import Ended, Rest, Result, Skip
+from shared.scheduling.slots import Slots
 
 CI = Rest("ci")
 
@@ -121,14 +120,10 @@ async def test_it_can_say_why_nothing_was_taken(clock: HandClock) -> None:
 
 
 async def test_repositories_that_share_a_slot_are_tried_one_after_the_other(clock: HandClock) -> None:
-    class Asking(FakeAgent):
-        async def claim(self, candidate: Candidate) -> Lease | Skip:
-            got = await super().claim(candidate)
-            return got if isinstance(got, Skip) or reserved() else NO_SLOT
-
-    slots, lost = Slots(1), Asking([1, 2], claims={1: Skip("another agent won the claim"), 2: Skip("not ready", 60)})
+    slots = Slots(1)
+    lost = FakeAgent([1, 2], claims={1: Skip("another agent won the claim"), 2: Skip("not ready", 60)})
     first = Loop(lost, clock, slots=slots)
-    second = Loop(Asking([3], {3: [CI, CI, DONE]}), clock, slots=slots, interval_seconds=0)
+    second = Loop(FakeAgent([3], {3: [CI, CI, DONE]}), clock, slots=slots, interval_seconds=0)
     async with first.open(), second.open():
         assert await once(first, wait=True) is None
         assert await once(second, wait=True) == DONE

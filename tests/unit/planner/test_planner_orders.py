@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from fakes.agent import claimed
 from fakes.closing import FakeClosing
 from fakes.lock_server import BOT
 from fakes.planner_coder import plan
@@ -34,7 +35,7 @@ async def leased(bench: Bench) -> AsyncIterator[tuple[Planner, Held]]:
     """Yield a planner that has just claimed the only story, and its lease."""
     planner = bench.planner()
     (candidate,) = await planner.discover()
-    lease = await planner.claim(candidate)
+    lease = await claimed(planner, candidate)
     assert not isinstance(lease, Skip)
     async with planner.hold(lease) as held:
         yield planner, held

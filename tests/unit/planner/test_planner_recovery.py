@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from fakes.agent import claimed
 from fakes.planner_coder import plan
 from fakes.planner_github import Bench
 from fakes.planner_world import NAMES
@@ -33,7 +34,7 @@ async def leased(bench: Bench, planner: Planner | None = None) -> AsyncIterator[
     """Yield a planner, a new one unless it is given, that has just claimed the only story, and its lease."""
     planner = planner or bench.planner()
     (candidate,) = await planner.discover()
-    lease = await planner.claim(candidate)
+    lease = await claimed(planner, candidate)
     assert not isinstance(lease, Skip)
     async with planner.hold(lease) as held:
         yield planner, held
@@ -147,10 +148,10 @@ async def test_two_planners_make_one_plan(bench: Bench) -> None:
     bench.world.story()
     a, b = bench.planner(), bench.planner()
     (candidate,) = await a.discover()
-    lease = await a.claim(candidate)
+    lease = await claimed(a, candidate)
     assert not isinstance(lease, Skip)
     async with a.hold(lease):
-        assert await b.claim(candidate) == Skip("planner-1 holds it", 300)
+        assert await claimed(b, candidate) == Skip("planner-1 holds it", 300)
 
 
 async def test_nothing_is_written_without_the_lease(bench: Bench) -> None:

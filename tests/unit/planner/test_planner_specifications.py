@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from fakes.agent import claimed
 from fakes.closing import FakeClosing, FakeReplies
 from fakes.lock_port import KEYS
 from fakes.lock_server import BOT
@@ -45,7 +46,7 @@ async def leased(bench: Bench) -> AsyncIterator[Held]:
     bench.world.story()
     planner = bench.planner()
     (candidate,) = await planner.discover()
-    lease = await planner.claim(candidate)
+    lease = await claimed(planner, candidate)
     assert not isinstance(lease, Skip)
     async with planner.hold(lease) as held:
         yield held

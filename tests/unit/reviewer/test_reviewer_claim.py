@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from fakes.agent import claimed
 from fakes.lock_server import BOT
 from fakes.reviewer_forge import look, reviewer, tick
 from fakes.reviewer_world import ADA, MALLORY, PULL, World, answer
@@ -48,7 +49,7 @@ async def test_two_reviewers_make_one_review() -> None:
     lease = await look(first)
     assert isinstance(lease, Lease)
     async with first.hold(lease) as held:
-        skip = await second.claim(Candidate(PULL, ""))
+        skip = await claimed(second, Candidate(PULL, ""))
         assert isinstance(skip, Skip)
         assert "reviewer-1 holds it" in skip.reason
         await first.step(held)

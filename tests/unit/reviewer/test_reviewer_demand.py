@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fakes.agent import claimed
 from fakes.lock_server import BOT
 from fakes.reviewer_forge import PUSHED_AND_ASKED, auto, look, reviewer, tick
 from fakes.reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
@@ -28,7 +29,7 @@ async def test_commits_that_nobody_asked_about_are_left_alone_until_something_ch
     agent = reviewer(world, "reviewer-2", **auto())
     just_changed, long_ago = world.server.at, world.server.at - QUIET
     for changed, seconds in ((just_changed, QUIET.total_seconds()), (long_ago, UNTIL_NEWS)):
-        skip = await agent.claim(Candidate(PULL, "", updated_at=changed))
+        skip = await claimed(agent, Candidate(PULL, "", updated_at=changed))
         assert isinstance(skip, Skip)
         assert skip.seconds == seconds, "the list that says who asked may lag; after that, only news counts"
 

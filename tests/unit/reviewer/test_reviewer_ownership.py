@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from fakes.agent import claimed
 from fakes.lock_server import BOT, EPOCH
 from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import ADA, HEAD, ISSUE, MALLORY, OPENED, PULL, World, answer
@@ -123,7 +124,7 @@ async def test_a_closed_one_stays_a_candidate_until_it_could_be_looked_at() -> N
     await agent.discover()
     world.refuse["pull"] = Transient("502")
     with pytest.raises(Transient):
-        await agent.claim(Candidate(PULL, ""))
+        await claimed(agent, Candidate(PULL, ""))
     assert [candidate.number for candidate in await agent.discover()] == [PULL]
 
 
