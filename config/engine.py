@@ -235,7 +235,7 @@ class EngineSettings(Section):
     webhook: WebhookSettings = WebhookSettings()
     """Address for GitHub's webhooks, which make an agent poll at once."""
     max_concurrent: int = Field(1, ge=1)
-    """Items that an agent works on at a time. What has waited, as for CI, goes on at once, but its paid runs wait."""
+    """Items that an agent works on at a time. One that waits, as for CI, does not count; it is the next to go on."""
     max_per_repository: int = Field(3, ge=1)
     """Items of one repository that an agent works on at a time."""
     cooldown: float = Field(10, ge=0)

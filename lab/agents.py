@@ -53,8 +53,7 @@ async def at_work(
     async with open_repositories(process) as (parts,):
         agent = BUILD[process.role](change(parts))
         driven = observed(agent, parts) if observe else agent
-        loop = Loop(
-            driven, process.clock, slots=Slots(process.settings.max_concurrent), interval_seconds=interval_seconds
-        )
+        slots = Slots(process.settings.max_concurrent, process.clock)
+        loop = Loop(driven, process.clock, slots=slots, interval_seconds=interval_seconds)
         async with loop.open(parts.side_tasks):
             yield loop, agent

@@ -190,7 +190,7 @@ async def _run_once(one: tuple[Job, Process], arguments: Arguments, orders: Orde
     async with stack:
         for name, error in usable.aside.items():
             log.error("repository_set_aside", outcome="skipped", repo=name, error=str(error))
-        admission, slots = admission_of(process, partial(tell, usable.parts)), slots_of(process.settings)
+        admission, slots = admission_of(process, partial(tell, usable.parts)), slots_of(process.settings, process.clock)
         orders.on_drain.append(partial(admission.shut, DRAINED))
         loops = [loop_of(one, observed(job.build(one), one), slots, admission) for one in usable.parts]
         interruption.holders += loops

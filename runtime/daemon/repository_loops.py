@@ -33,7 +33,7 @@ class RepositoryLoops:
 
     def __init__(self, job: Job, process: Process, repositories: UsableRepositories, hints: WebhookHints) -> None:
         self._job, self._process, self._repositories, self._hints = job, process, repositories, hints
-        self._slots = slots_of(process.settings)
+        self._slots = slots_of(process.settings, process.clock)
         self._health = process.telemetry.health
         self._health.aside.clear()
         self._polled: list[tuple[Parts, Loop]] = []

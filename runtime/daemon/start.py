@@ -145,9 +145,9 @@ async def side_by_side(names: Iterable[str], attempt: Callable[[str], Awaitable[
     return {name: found[name] for name in ordered}
 
 
-def slots_of(settings: Settings) -> Slots:
+def slots_of(settings: Settings, clock: Clock) -> Slots:
     """Return the slots that the loops of one agent take turns at: together they work on `max_concurrent` items."""
-    return Slots(settings.max_concurrent, per_loop=settings.max_per_repository)
+    return Slots(settings.max_concurrent, clock, per_repository=settings.max_per_repository)
 
 
 def loop_of(parts: Parts, agent: Agent, slots: Slots, admission: Admission) -> Loop:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Sequence
+from contextlib import ExitStack
 
 import structlog
 
@@ -15,7 +16,7 @@ from shared.loop.skip_backoff import SkipBackoff
 from shared.scheduling.admission import Admission
 from shared.scheduling.agent_contract import Agent, Candidate, Skip
 from shared.scheduling.order import Spread
-from shared.scheduling.slots import Turn
+from shared.scheduling.slots import Slot, Turn
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
@@ -25,6 +26,9 @@ BROKEN_ITEM_SECONDS = 900.0
 
 NO_SLOT = "this process has begun other work meanwhile, and has no slot left"
 """Reason why an item was not claimed although it may be."""
+
+Begin = Callable[[int, Lease, Slot], None]
+"""Begins the work on an item: its number, its lease and its slot."""
 
 LOST_CLAIMS_PER_TICK = 3
 """Lost races in one tick after which the other candidates wait for the next tick."""
@@ -62,7 +66,7 @@ class ClaimQueue:
         held: Container[int],
         most: int,
         turn: Turn,
-        begin: Callable[[int, Lease], None],
+        begin: Begin,
         *,
         strict: bool,
     ) -> bool:
@@ -79,20 +83,21 @@ class ClaimQueue:
         with turn.looking():
             return await self._try(queue, most, turn, begin, strict=strict)
 
-    async def _try(
-        self, queue: list[Candidate], most: int, turn: Turn, begin: Callable[[int, Lease], None], *, strict: bool
-    ) -> bool:
+    async def _try(self, queue: list[Candidate], most: int, turn: Turn, begin: Begin, *, strict: bool) -> bool:
         lost = begun = 0
         while queue and lost < LOST_CLAIMS_PER_TICK and begun < most:
-            if not turn.free():
+            if not turn.ask():
                 return True
             candidate = self._spread.next(queue)
             queue.remove(candidate)
-            with turn.claiming():
-                match await self._attempt(candidate, turn, strict=strict):
+            with ExitStack() as unless_begun:
+                slot = Slot(turn)
+                unless_begun.callback(slot.give)
+                match await self._attempt(candidate, slot, strict=strict):
                     case Lease() as lease:
                         self._spread.won()
-                        begin(candidate.number, lease)
+                        begin(candidate.number, lease, slot)
+                        unless_begun.pop_all()
                         begun += 1
                     case Skip() as skip:
                         self.skipped.add(candidate, skip)
@@ -104,14 +109,14 @@ class ClaimQueue:
                         return True
         return False
 
-    async def _attempt(self, candidate: Candidate, turn: Turn, *, strict: bool) -> Lease | Skip | None:
+    async def _attempt(self, candidate: Candidate, slot: Slot, *, strict: bool) -> Lease | Skip | None:
         """Return the lease, a `Skip`, or None if no slot was left for it.
 
         Errors become the reason of a `Skip`, unless they concern the whole process.
         """
         with bind_item(repo=self._agent.repository, issue=candidate.number):
             try:
-                got = await self._claim(candidate, turn)
+                got = await self._claim(candidate, slot)
             except Unauthorized as error:  # it would be the same for every other candidate
                 self.hold_off(0 if error.logged else BARRED_SECONDS)
                 raise
@@ -130,9 +135,9 @@ class ClaimQueue:
                 log.info("item_skipped", outcome="skipped", reason=got.reason if got else NO_SLOT)
             return got
 
-    async def _claim(self, candidate: Candidate, turn: Turn) -> Lease | Skip | None:
+    async def _claim(self, candidate: Candidate, slot: Slot) -> Lease | Skip | None:
         """Read everything, then take the slot, then write the lock."""
         claim = await self._agent.prepare(candidate)
         if isinstance(claim, Skip):
             return claim
-        return await claim() if turn.reserve() else None
+        return await claim() if slot.take() else None

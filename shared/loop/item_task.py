@@ -19,6 +19,7 @@ from shared.retry.failures import Category, GiveUp, History, after
 from shared.retry.run_errors import used_up
 from shared.retry.run_limit import park
 from shared.scheduling.agent_contract import Agent, Ended, Rest, Result, Step
+from shared.scheduling.slots import Slot
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
@@ -35,8 +36,8 @@ TOLD_SECONDS = 60.0
 REFUSALS = 5
 """Refused tokens in a row for which an item waits; then a person is told, as soon as anything can be told."""
 
-LOOK_SECONDS = 60.0
-"""Seconds after its wake for which an item takes no slot: most only look, find that nothing is new, and rest again."""
+SLOT_TAKEN = Rest("slot")
+"""The wait of an item whose slot was taken while it waited for something else."""
 
 STOP_SECONDS = 60.0
 """Seconds that the end of the work on a person's order may take."""
@@ -74,17 +75,11 @@ class ItemTask:
         self._untold: Blocked | None = None
         self._not_before = 0.0
         self._is_late = False
-        self._looks_until = -math.inf
 
     @property
     def due(self) -> float:
         """Boot time at which it has to be woken even without a poll; infinite while it waits for the next tick."""
         return self._not_before if self._is_late and self.resting is not None else math.inf
-
-    @property
-    def in_work(self) -> bool:
-        """True if it takes a slot: it neither rests nor just looks whether its wait is over."""
-        return self.resting is None and self._clock.boot() >= self._looks_until
 
     @property
     def active(self) -> bool:
@@ -106,13 +101,16 @@ class ItemTask:
         self._scope.cancel()
         self._woken.set()
 
-    async def run(self, lease: Lease) -> Ended:
-        """Work as the holder until the item has ended; release the lease in any case."""
+    async def run(self, lease: Lease, slot: Slot) -> Ended:
+        """Work as the holder until the item has ended; release the lease in any case.
+
+        `slot` is held at first. It is given away during waits; who runs the item gives it away at the end.
+        """
         ended = Ended(Result.LOST, "the lease was lost")
         with bind_item(repo=self._agent.repository, issue=self.number):
             try:
                 async with self._agent.hold(lease) as held:
-                    ended = await self._work(held)
+                    ended = await self._work(held, slot)
             except Lost as error:
                 ended = Ended(Result.LOST, str(error))
             except Transient as error:
@@ -125,7 +123,7 @@ class ItemTask:
             log.info("item_ended", outcome=str(ended.result), sentence=ended.sentence)
         return ended
 
-    async def _work(self, held: Held) -> Ended:
+    async def _work(self, held: Held, slot: Slot) -> Ended:
         while True:
             if not self._revoked and (reason := self._leaving()):
                 return Ended(Result.PARKED, reason)
@@ -141,9 +139,10 @@ class ItemTask:
                 case Ended():
                     return step
                 case Rest():
-                    await self._rest(step)
+                    await self._rest(step, slot)
                 case None:
-                    self._scope, self._looks_until = anyio.CancelScope(), -math.inf
+                    self._scope = anyio.CancelScope()
+                    await self._wait_for_slot(slot)
                 case _:
                     assert_never(step)
 
@@ -254,15 +253,27 @@ class ItemTask:
             return Ended(Result.WITHDRAWN, f"it is gone: {gone}")
         return Ended(Result.FAILED, str(error))
 
-    async def _rest(self, rest: Rest) -> None:
+    async def _rest(self, rest: Rest, slot: Slot) -> None:
         log.info("item_resting", reason=rest.reason)
+        slot.give()
+        await self._sleep(rest)
+        slot.look()
+
+    async def _wait_for_slot(self, slot: Slot) -> None:
+        """Wait for a slot to go on with, unless it still holds its own; a person's order and leaving end the wait."""
+        if not slot.go_on(self.let_go):
+            log.info("item_resting", reason=SLOT_TAKEN.reason)
+        while not (slot.is_held or self._revoked or self._leaving()):
+            await self._sleep(SLOT_TAKEN)
+
+    async def _sleep(self, rest: Rest) -> None:
+        """Rest until something wakes the item."""
         self._woken = anyio.Event()
         self._scope = anyio.CancelScope()
         self.resting = rest
         self._changed()
         await self._woken.wait()
         self.resting, self._is_late = None, False
-        self._looks_until = self._clock.boot() + LOOK_SECONDS
 
 
 def own_fault(error: Exception) -> str:

@@ -20,7 +20,7 @@ from shared.loop.first_event import first_of
 from shared.loop.item_task import ItemTask
 from shared.scheduling.admission import Admission
 from shared.scheduling.agent_contract import Agent, Candidate, Ended, Rest, Result
-from shared.scheduling.slots import Slots
+from shared.scheduling.slots import Slot, Slots
 
 log = structlog.get_logger()
 
@@ -63,8 +63,7 @@ class Loop:
     ) -> None:
         """`cooldown_seconds` pass between an item's end and the next claim; `admission` may forbid new items."""
         self._agent, self._clock = agent, clock
-        self._slots = slots or Slots(1)
-        self._slots.join(self)
+        self._turn = (slots or Slots(1, clock)).join(self.poke)
         self._interval = interval_seconds
         self._cooldown = cooldown_seconds
         self._admission = admission or Admission()
@@ -98,11 +97,6 @@ class Loop:
     def busy(self) -> int:
         """Number of this loop's items that are being worked on just now."""
         return sum(item.resting is None for item in self._items.values())
-
-    @property
-    def in_work(self) -> int:
-        """Number of this loop's items that take a slot: neither those that rest nor those that have just been woken."""
-        return sum(item.in_work for item in self._items.values())
 
     @property
     def resting(self) -> tuple[Rest, ...]:
@@ -150,24 +144,24 @@ class Loop:
         item.wake()
 
     async def _claim(self, candidates: Sequence[Candidate], most: int, strict: bool) -> None:
-        turn = self._slots.turn(self)
-        waits = await self._queue.look(candidates, self._items, most, turn, self._begin, strict=strict)
+        waits = await self._queue.look(candidates, self._items, most, self._turn, self._begin, strict=strict)
         if not waits:
-            self._slots.leave(self)
+            self._turn.leave()
 
-    def _begin(self, number: int, lease: Lease) -> None:
+    def _begin(self, number: int, lease: Lease, slot: Slot) -> None:
         if self._group is None:
             raise RuntimeError("tick() belongs inside `async with loop.open()`")
         task = ItemTask(number, self._agent, self._clock, self._interval, self._note_change, self._leaving)
         self._items[number] = task
-        self._group.start_soon(self._work_on, task, lease)
+        self._group.start_soon(self._work_on, task, lease, slot)
 
-    async def _work_on(self, task: ItemTask, lease: Lease) -> None:
+    async def _work_on(self, task: ItemTask, lease: Lease, slot: Slot) -> None:
         try:
-            ended = await task.run(lease)
+            ended = await task.run(lease, slot)
         finally:
             del self._items[task.number]
             self._queue.hold_off(self._cooldown)
+            slot.give()
             self._note_change()
         if task.broken:
             self._queue.skipped.leave(task.number, ended.sentence, BROKEN_ITEM_SECONDS)
@@ -182,7 +176,7 @@ class Loop:
         try:
             await self._tick_until(stop, most_ticks)
         finally:
-            self._slots.leave(self)
+            self._turn.leave()
         if not stop.is_set():
             await self.quiet()  # the last look may have begun what is paid for
 
@@ -195,10 +189,10 @@ class Loop:
                 await self.tick()
                 self._log_once.settled()
             except EngineError as error:
-                self._slots.leave(self)
+                self._turn.leave()
                 self._log_once.failed(error)
             except Exception:
-                self._slots.leave(self)
+                self._turn.leave()
                 log.exception("tick_failed", outcome="retrying")
             await self._pause(stop, began, part)
             part = 1.0
@@ -280,7 +274,6 @@ class Loop:
     def _note_change(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
-        self._slots.vacated()
         if self._admission.final:
             self._let_go()
             self.poke()

@@ -1,198 +1,216 @@
-"""The limit on items in work at once, over the loops of one process, and the queue of loops that wait for a slot."""
+"""The slots of one process: how many items it works on at once over all its repositories, and who is next.
+
+A repository asks for its turn when it has candidates. In its turn it reads them, which takes requests to GitHub and
+holds nothing. A claim that has read everything takes a slot right before it pushes its lock; from then on the slot is
+its item's. The item gives it away while it waits, and needs one again to go on. The rules:
+
+1. Never more than `limit` slots are held, nor more than `per_repository` by one repository. One exception: an item that
+   was woken looks without a slot whether its wait is over. A look of more than `LOOK_SECONDS` is work and holds one,
+   even if none is free, for no step is interrupted (paid runs have a limit of their own); after it the item waits.
+2. Nobody starves. Items that come back go first, because they hold locks; nothing new begins before them, so that they
+   are few. Then it is the turn of the repository that has waited longest, however often others ask. An item waits
+   between two steps and holds no slot meanwhile: no two wait for each other. Its lock is kept alive.
+3. No slot stays free for somebody who does not come: a repository that was called, or that reads, is waited for no
+   longer than `PATIENCE_SECONDS`. It keeps its place all the same.
+4. Little is read in vain: as many repositories have their turn as slots are free, and one more for each look that led
+   to nothing since the last claim, so that thousands of blocked items are not read one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+
+from shared.clock import Clock
+
+LOOK_SECONDS = 60.0
+"""Seconds after its wake for which an item holds no slot: most only look, find that nothing is new, and rest again."""
+
+PATIENCE_SECONDS = 90.0
+"""Seconds for which a free slot waits for a repository that was called, or that reads."""
 
 MOST_LOOKS = 8
-"""Largest number of loops beyond the free slots that look at candidates side by side."""
+"""Largest number of repositories beyond the free slots that read side by side."""
 
-PATIENT_LOOKS = 3
-"""Looks of a loop without a result for which it waits for one that reads: minutes, if GitHub is slow."""
+NOT_AWAITED = -math.inf
+"""Value of `Turn.awaited_since` of a repository for which no slot waits."""
 
-
-class Busy(Protocol):
-    """A loop as `Slots` sees it: its number of busy items, and a way to wake it."""
-
-    @property
-    def in_work(self) -> int:
-        """Number of its items that take a slot."""
-        ...
-
-    def poke(self) -> None:
-        """Make the loop look again soon."""
-        ...
+AT_WORK, NOT_HELD = -math.inf, math.inf
+"""Values of `Slot.held_from` of what is held for a claim or for work, and of what is not held."""
 
 
 class Slots:
-    """The limit on items in work at once: over all repositories of one process, and in each.
+    """The holders of slots, those that wait for one in their order, and the one function that hands slots on."""
 
-    A loop that found no slot free is next, in the order of asking: a repository that is asked often, or has
-    endless work, does not keep the others from their turn. As many loops as there are free slots look at their
-    candidates at a time, and one more for each look that led to nothing: what is read for a claim that then finds no
-    slot is read in vain. A loop that does not come when it is its turn is passed over until it comes, and keeps its
-    place; a look that takes long does not keep the others from theirs.
-    """
-
-    def __init__(self, limit: int, *, per_loop: int | None = None) -> None:
+    def __init__(self, limit: int, clock: Clock, *, per_repository: int | None = None) -> None:
+        self.clock = clock
+        self.holders: set[Slot] = set()
+        """Slots of claims and items; one whose item looks is among them, and is held from some time on."""
+        self.returning: list[Slot] = []
+        """Slots that items need to go on, the one that is missed longest first."""
+        self.queue: list[Turn] = []
+        """Repositories that wait for their turn, or were called and have not come yet, the next one first."""
+        self.reading: list[Turn] = []
+        """Repositories whose turn it is: they read candidates, and no claim has come to its lock yet."""
+        self.looks_in_vain = 0
+        """Looks that led to nothing since the last claim, at most `MOST_LOOKS`."""
         self._limit = limit
-        self._per_loop = limit if per_loop is None else per_loop
-        self._loops: list[Busy] = []
-        self._looking: dict[Busy, bool] = {}
-        """Loops in a look; true once it was allowed to try a candidate, and has not come to a lock yet."""
-        self._claiming: set[Busy] = set()
-        """Loops whose claim has a slot kept for it; each loop makes one claim at a time."""
-        self._in_vain = 0
-        self._queue: list[Busy] = []
-        """Waiting loops, the next one first."""
-        self._delayed: dict[Busy, list[Busy]] = {}
-        """Loops that each waiting or looking loop has kept from a free slot, once for each time."""
-        self._passed_over: set[Busy] = set()
-        """Waiting or looking loops that nobody waits for any more."""
+        self._per_repository = limit if per_repository is None else per_repository
 
-    def join(self, loop: Busy) -> None:
-        """Count the items of `loop`."""
-        self._loops.append(loop)
+    def join(self, call: Callable[[], None]) -> Turn:
+        """Add a repository; `call` makes it look at its candidates soon."""
+        return Turn(self, call)
 
-    def free(self, loop: Busy) -> bool:
-        """Return whether one more item may begin in `loop`, else queue it for its turn; resting items take no slot."""
-        has_room = loop.in_work < self._per_loop
-        if has_room and self._left > 0 and self._looking.get(loop, False):
-            return True
-        self._wait_again_for(loop)
-        if has_room and (self._is_next(loop) or self._pass_over(loop)):
-            if loop in self._queue:
-                self._queue.remove(loop)
-            if loop in self._looking:
-                self._looking[loop] = True
-            return True
-        if loop not in self._queue:
-            self._queue.append(loop)
-        return False
+    def hand_on(self, asking: Turn | None = None) -> None:
+        """Give free slots to items that come back, and call the next repositories for the rest.
 
-    def reserve(self, loop: Busy) -> bool:
-        """Keep a slot for the claim of `loop`, which has read everything; if there is none, it is the next one."""
-        self._wait_again_for(loop)
-        is_kept = loop in self._claiming or (self._left > 0 and loop.in_work < self._per_loop)
-        if is_kept:
-            self._claiming.add(loop)
-            self._in_vain = 0
-        elif loop not in self._queue:
-            self._queue.insert(0, loop)
-        if loop in self._looking:
-            self._looking[loop] = False
-        return is_kept
+        Only here anybody's turn comes; called after every change. `asking` has come already, and is not called.
+        """
+        for slot in tuple(self.returning):
+            if self.has_slot_for(slot.turn):
+                slot.hold()
+                slot.wake()
+        for turn in self._next_to_read():
+            turn.awaited_since = self.clock.boot()
+            if turn is not asking:
+                turn.call()
 
-    @contextmanager
-    def looking(self, loop: Busy) -> Iterator[None]:
-        """Give the block of one look of `loop` at its candidates."""
-        self._looking[loop] = False
-        try:
-            yield
-        finally:
-            if self._looking.pop(loop):
-                self._in_vain = min(self._in_vain + 1, MOST_LOOKS)
-                self.vacated()
-
-    @contextmanager
-    def claiming(self, loop: Busy) -> Iterator[None]:
-        """Give the block of one claim of `loop`, in which its item also begins; it ends with the slot that was kept."""
-        try:
-            yield
-        finally:
-            if loop in self._claiming:
-                self._claiming.remove(loop)
-                self.vacated()
-
-    def turn(self, loop: Busy) -> Turn:
-        """Return the slots as `loop` sees them."""
-        return Turn(self, loop)
-
-    def leave(self, loop: Busy) -> None:
-        """Take `loop` out of the queue: it wants no slot now, and the next one may have its turn."""
-        if loop in self._queue:
-            self._queue.remove(loop)
-            self._wait_again_for(loop)
-            self.vacated()
-
-    def vacated(self) -> None:
-        """Wake the loops that have waited longest: a slot may have become free."""
-        for loop in self._waiting[: max(0, self._vacant)]:
-            loop.poke()
+    def has_slot_for(self, turn: Turn) -> bool:
+        """Return whether a slot is free that the repository may hold."""
+        return self.free > 0 and sum(one.is_held for one in self.holders if one.turn is turn) < self._per_repository
 
     @property
-    def _left(self) -> int:
-        """Number of slots that nothing occupies, and no claim has reserved."""
-        return self._limit - sum(loop.in_work for loop in self._loops) - len(self._claiming)
+    def free(self) -> int:
+        """Number of slots that nobody holds; negative while long looks come on top."""
+        return self._limit - sum(one.is_held for one in self.holders)
 
-    @property
-    def _vacant(self) -> int:
-        """Number of loops that may begin to look."""
-        left = self._left
-        return left + self._in_vain - len(self._reading) if left > 0 else left
+    def restart_patience(self) -> None:
+        """Wait for everybody anew: so far no slot was free, and nobody was kept from one."""
+        for turn in (*self.queue, *self.reading):
+            if turn.awaited_since != NOT_AWAITED:
+                turn.awaited_since = self.clock.boot()
 
-    @property
-    def _reading(self) -> list[Busy]:
-        """The loops that read candidates, and for which others wait."""
-        return [loop for loop, reads in self._looking.items() if reads and loop not in self._passed_over]
-
-    @property
-    def _waiting(self) -> list[Busy]:
-        """The loops in the queue that may begin an item, and for which others wait."""
-        return [loop for loop in self._queue if loop.in_work < self._per_loop and loop not in self._passed_over]
-
-    def _is_next(self, loop: Busy) -> bool:
-        return self._vacant > len(self._ahead(loop))
-
-    def _ahead(self, loop: Busy) -> list[Busy]:
-        waiting = self._waiting
-        return waiting[: waiting.index(loop)] if loop in waiting else waiting
-
-    def _pass_over(self, loop: Busy) -> bool:
-        """Wait no longer for those that have held up `loop` before; return whether it is its turn then."""
-        if self._left <= 0:
-            return False
-        for one in self._ahead(loop)[: max(0, self._vacant)]:
-            one.poke()
-            self._note_delay(loop, one, 1)
-        for one in self._reading:
-            self._note_delay(loop, one, PATIENT_LOOKS)
-        return self._is_next(loop)
-
-    def _note_delay(self, loop: Busy, by: Busy, most: int) -> None:
-        times = self._delayed.setdefault(by, [])
-        times.append(loop)
-        if times.count(loop) > most:
-            self._passed_over.add(by)
-
-    def _wait_again_for(self, loop: Busy) -> None:
-        """Wait for `loop` again: it has come, or wants no slot."""
-        self._passed_over.discard(loop)
-        self._delayed.pop(loop, None)
+    def _next_to_read(self) -> list[Turn]:
+        """Return the repositories to call now: as many as may read, less those that are on their way or read."""
+        patient_since = self.clock.boot() - PATIENCE_SECONDS
+        awaited = sum(one.awaited_since > patient_since for one in (*self.queue, *self.reading))
+        waiting = [one for one in self.queue if one.awaited_since == NOT_AWAITED and self.has_slot_for(one)]
+        return waiting[: max(0, self.free + self.looks_in_vain - awaited)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Turn:
-    """The slots as one loop sees them."""
+    """One repository at the slots. It is in the queue, or reads, or neither."""
 
-    all_slots: Slots
-    loop: Busy
+    slots: Slots
+    call: Callable[[], None]
+    awaited_since: float = NOT_AWAITED
+    """Boot time since which a free slot waits for it: it was called, or reads."""
 
-    def free(self) -> bool:
-        """Return whether one more item may begin; else the loop waits for its turn."""
-        return self.all_slots.free(self.loop)
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Give the block of one look at all candidates, in which the repository asks for its turn."""
+        try:
+            yield
+        finally:
+            if self in self.slots.reading:
+                self._end_in_vain()
+                self.slots.hand_on()
 
-    def reserve(self) -> bool:
-        """Return whether the claim may go on; from now until the end of its block, a slot is kept for it."""
-        return self.all_slots.reserve(self.loop)
+    def ask(self) -> bool:
+        """Return whether the next candidate may be read; if not, the repository waits, and is called in its turn."""
+        if self in self.slots.reading:
+            if self.slots.has_slot_for(self):
+                return True
+            self._end_in_vain()
+        self.awaited_since = NOT_AWAITED
+        if self not in self.slots.queue:
+            self.slots.queue.append(self)
+        self.slots.hand_on(asking=self)
+        if self.awaited_since == NOT_AWAITED:
+            return False
+        self.slots.queue.remove(self)
+        self.slots.reading.append(self)
+        return True
 
-    def looking(self) -> AbstractContextManager[None]:
-        """Return the block of one look at all candidates."""
-        return self.all_slots.looking(self.loop)
+    def leave(self) -> None:
+        """Leave the queue: the repository wants no slot now, and the next one may have its turn."""
+        if self in self.slots.queue:
+            self.slots.queue.remove(self)
+            self.slots.hand_on()
 
-    def claiming(self) -> AbstractContextManager[None]:
-        """Return the block of one claim."""
-        return self.all_slots.claiming(self.loop)
+    def end_reading(self) -> None:
+        """End the reading: a claim has come to its lock."""
+        if self in self.slots.reading:
+            self.slots.reading.remove(self)
+            self.awaited_since = NOT_AWAITED
+
+    def _end_in_vain(self) -> None:
+        self.end_reading()
+        self.slots.looks_in_vain = min(self.slots.looks_in_vain + 1, MOST_LOOKS)
+
+
+@dataclass(eq=False)
+class Slot:
+    """The slot of one claim, then of its item."""
+
+    turn: Turn
+    wake: Callable[[], None] = lambda: None
+    """Wakes the item that waits for the slot."""
+    held_from: float = NOT_HELD
+    """Boot time from which it is held; for an item that looks, the time from which its look counts as work."""
+
+    @property
+    def is_held(self) -> bool:
+        """True if it counts as one of the held slots."""
+        return self.held_from <= self._slots.clock.boot()
+
+    def take(self) -> bool:
+        """Take the slot for a claim that has read everything; if none is free, its repository is the next one."""
+        self.turn.end_reading()
+        if self._slots.has_slot_for(self.turn):
+            self.hold()
+            self._slots.looks_in_vain = 0
+        elif self.turn not in self._slots.queue:
+            self._slots.queue.insert(0, self.turn)
+        self._slots.hand_on()
+        return self.is_held
+
+    def give(self) -> None:
+        """Give the slot away: the item waits or has ended, or the claim was lost."""
+        was_full = self._slots.free <= 0
+        self._drop()
+        if was_full:
+            self._slots.restart_patience()
+        self._slots.hand_on()
+
+    def look(self) -> None:
+        """Let a woken item look whether its wait is over: it holds a slot as soon as that takes long."""
+        self.hold(self._slots.clock.boot() + LOOK_SECONDS)
+
+    def go_on(self, wake: Callable[[], None]) -> bool:
+        """Return whether the item holds a slot for its next step; if not, `wake` is called as soon as it does."""
+        if self.held_from != AT_WORK:
+            self._drop()
+            self.wake = wake
+            self._slots.returning.append(self)
+            self._slots.hand_on()
+        return self.is_held
+
+    def hold(self, since: float = AT_WORK) -> None:
+        """Hold the slot; to be called by what has made sure that one is free."""
+        self._drop()
+        self._slots.holders.add(self)
+        self.held_from = since
+
+    @property
+    def _slots(self) -> Slots:
+        return self.turn.slots
+
+    def _drop(self) -> None:
+        self._slots.holders.discard(self)
+        if self in self._slots.returning:
+            self._slots.returning.remove(self)
+        self.held_from = NOT_HELD

@@ -9,6 +9,7 @@ from functools import partial
 
 import anyio
 
+from fakes.clock import HandClock
 from fakes.lock_port import KEYS, FakeNonces, ServerPort
 from fakes.lock_server import BOT, EPOCH, Server
 from shared.errors import Blocked
@@ -18,6 +19,7 @@ from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
 from shared.lock.record import Fence
 from shared.scheduling.agent_contract import Agent, Candidate, Claim, Ended, Result, Skip, Step
+from shared.scheduling.slots import Slot, Slots
 from shared.workflow import Role, Stage
 
 DONE = Ended(Result.HANDED_OVER, "done")
@@ -127,6 +129,13 @@ async def claimed(agent: Agent, candidate: Candidate) -> Lease | Skip:
     """Let the agent read a candidate and make its claim at once, as if slots were free."""
     claim = await agent.prepare(candidate)
     return claim if isinstance(claim, Skip) else await claim()
+
+
+def own_slot() -> Slot:
+    """Return a held slot that no other item wants."""
+    slot = Slot(Slots(1, HandClock()).join(lambda: None))
+    assert slot.take()
+    return slot
 
 
 def lease(number: int) -> Lease:

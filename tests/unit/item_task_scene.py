@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fakes.agent import INTERVAL, FakeAgent, lease
+from fakes.agent import INTERVAL, FakeAgent, lease, own_slot
 from fakes.clock import HandClock
 
 from shared.lock.codec import ItemKey
@@ -27,7 +27,7 @@ class Work:
 
     async def run(self) -> None:
         """Run the item to its end."""
-        self.ended = await self.item.run(lease(4))
+        self.ended = await self.item.run(lease(4), own_slot())
 
     @property
     def stage(self) -> Stage | None:
@@ -50,4 +50,4 @@ class Work:
 
 async def ended(agent: FakeAgent) -> Ended:
     """Run an item that never rests, and return its end."""
-    return await ItemTask(4, agent, HandClock(), INTERVAL, lambda: None).run(lease(4))
+    return await ItemTask(4, agent, HandClock(), INTERVAL, lambda: None).run(lease(4), own_slot())

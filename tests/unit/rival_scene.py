@@ -234,7 +234,7 @@ async def _race(sizes: Sizes, seed: int) -> tuple[Counts, float]:
     began = anyio.current_time()
     async with anyio.create_task_group() as group:
         for worker in range(sizes.workers):
-            slots, loops, at = Slots(sizes.concurrent), list[Loop](), chance.uniform(0, POLL_SECONDS)
+            slots, loops, at = Slots(sizes.concurrent, LoopClock()), list[Loop](), chance.uniform(0, POLL_SECONDS)
             for one in projects:
                 agent = Rival(f"worker-{worker}", one, lambda: chance.uniform(*sizes.slow), counts, sizes.work)
                 loops.append(Loop(agent, LoopClock(), slots=slots, interval_seconds=POLL_SECONDS))

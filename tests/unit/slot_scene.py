@@ -99,7 +99,7 @@ def shift(plans: Sequence[Plan], seconds: float, *, limit: int = 1, seed: int = 
 
 async def _shift(plans: Sequence[Plan], seconds: float, limit: int, seed: int) -> Shift:
     random.seed(seed)  # the loops' own pauses
-    slots, seen, loops = Slots(limit), Shift(), list[Loop]()
+    slots, seen, loops = Slots(limit, LoopClock()), Shift(), list[Loop]()
     async with anyio.create_task_group() as group:
         for plan in plans:
             one = Loop(plan, LoopClock(), slots=slots, interval_seconds=POLL_SECONDS, cooldown_seconds=COOLDOWN_SECONDS)

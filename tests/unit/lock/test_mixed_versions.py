@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fakes.agent import FakeAgent as LoopAgent
-from fakes.agent import lease
+from fakes.agent import lease, own_slot
 from fakes.clock import HandClock
 from fakes.lock_port import KEY, FakeAgent, run
 from fakes.lock_server import Fault, Server
@@ -156,7 +156,7 @@ async def test_an_item_is_left_to_a_newer_agent_and_no_person_is_called() -> Non
     agent = LoopAgent([4], {4: [None, ForeignFence("refs/ack/merges", NEWER)]})
     pursuit = ItemTask(4, agent, HandClock(), 1.0, lambda: None)
     with capture_logs() as events:
-        ended = await pursuit.run(lease(4))
+        ended = await pursuit.run(lease(4), own_slot())
     assert (ended.result, pursuit.broken) == (Result.PARKED, True), "and this agent leaves it alone for a while"
     assert agent.log == ["step 4", "step 4", "release 4"]
     (told,) = [event for event in events if event["event"] == "agent_outdated"]

@@ -24,7 +24,7 @@ CI = Rest("ci")
 
 
 def loop_of(agent: FakeAgent, admission: Admission) -> Loop:
-    return Loop(agent, HandClock(), slots=Slots(2), interval_seconds=INTERVAL, admission=admission)
+    return Loop(agent, HandClock(), slots=Slots(2, HandClock()), interval_seconds=INTERVAL, admission=admission)
 
 
 async def test_a_drained_loop_ends_by_itself_after_the_phases_in_work() -> None:

@@ -73,7 +73,7 @@ async def test_the_cooldown_begins_with_the_end_and_not_with_the_claim(clock: Ha
 
 async def test_what_is_held_goes_on_during_a_cooldown_and_what_is_only_skipped_begins_none(clock: HandClock) -> None:
     agent = FakeAgent([1, 2], {1: [CI, CI, CI, DONE]})
-    async with Loop(agent, clock, slots=Slots(2), cooldown_seconds=10).open() as loop:
+    async with Loop(agent, clock, slots=Slots(2, clock), cooldown_seconds=10).open() as loop:
         await ticked(loop)
         assert loop.ended == [DONE]
         await ticked(loop)
@@ -153,7 +153,7 @@ async def test_a_single_item_is_not_waited_after_and_a_restart_waits_for_nothing
 
 async def test_each_repository_has_a_cooldown_of_its_own(clock: HandClock) -> None:
     first, second = FakeAgent([1]), FakeAgent([2])
-    slots = Slots(1)
+    slots = Slots(1, clock)
     one, two = (Loop(agent, clock, slots=slots, cooldown_seconds=10) for agent in (first, second))
     async with one.open(), two.open():
         await ticked(one)
@@ -199,7 +199,7 @@ async def test_what_the_last_look_has_begun_comes_to_the_end_of_its_step(clock: 
 
 
 async def test_looks_are_counted_for_each_repository_and_anew_after_a_restart(clock: HandClock) -> None:
-    first, second, slots = Counted([1], {1: [HANG]}), Counted([2]), Slots(1)
+    first, second, slots = Counted([1], {1: [HANG]}), Counted([2]), Slots(1, clock)
     second.claims = {2: Skip("not ready")}
     one = Loop(first, clock, slots=slots, interval_seconds=0)
     two = Loop(second, clock, slots=slots, interval_seconds=0)

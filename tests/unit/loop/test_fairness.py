@@ -1,9 +1,8 @@
-"""Several repositories of one process: whoever waited longest is next, and who does not come holds up nobody."""
+"""Several repositories of one process share its slots: claims, waits and ends of their items, and their turns."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,250 +14,11 @@ from fakes.clock import HandClock
 from shared.errors import Transient
 from shared.lock.lease import Lease
 from shared.loop.claim_queue import NO_SLOT
-from shared.loop.item_task import LOOK_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.loop.skip_backoff import LOOK_AGAIN_SECONDS, SkipBackoff
-from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, Claim, Rest, Skip
-from shared.scheduling.slots import MOST_LOOKS, NO_SLOT, PATIENT_LOOKS, Slots
-
-
-@dataclass(eq=False)
-class Repository:
-    """A loop as the slots see it."""
-
-    in_work: int = 0
-    pokes: int = 0
-
-    def poke(self) -> None:
-        self.pokes += 1
-
-
-def three(limit: int = 1) -> tuple[Slots, Repository, Repository, Repository]:
-    slots = Slots(limit)
-    loops = Repository(), Repository(), Repository()
-    for loop in loops:
-        slots.join(loop)
-    return slots, *loops
-
-
-def test_a_repository_with_endless_work_does_not_keep_the_others_from_theirs() -> None:
-    slots, eager, calm, last = three()
-    assert slots.free(eager)
-    eager.in_work = 1
-    assert [slots.free(calm), slots.free(last), slots.free(eager)] == [False, False, False]
-    eager.in_work = 0
-    slots.vacated()
-    assert (calm.pokes, last.pokes, eager.pokes) == (1, 0, 0), "who waited longest is told, nobody else"
-    assert not slots.free(eager), "although it asks first"
-    assert slots.free(calm)
-    calm.in_work = 1
-    calm.in_work = 0
-    assert not slots.free(eager)
-    assert slots.free(last)
-
-
-def test_who_does_not_come_when_it_is_its_turn_is_passed_over_and_keeps_its_place() -> None:
-    slots, eager, slow, last = three()
-    eager.in_work = 1
-    assert not slots.free(slow)
-    eager.in_work = 0
-    assert [slots.free(eager), slots.free(last)] == [False, False], "each waits for one look of its own"
-    assert slow.pokes == 2, "it is told once more"
-    assert slots.free(eager)
-    eager.in_work = 1
-    assert not slots.free(slow)
-    eager.in_work = 0
-    assert not slots.free(last), "it is not ahead of who has come late"
-    assert slots.free(slow)
-    assert slots.free(last)
-
-
-def test_many_that_ask_while_the_next_one_is_on_its_way_do_not_pass_it_over() -> None:
-    slots, begun = Slots(1), Repository(1)
-    waiting = [Repository() for _ in range(200)]
-    for loop in (begun, *waiting):
-        slots.join(loop)
-    assert not any(slots.free(loop) for loop in waiting)
-    begun.in_work = 0
-    slots.vacated()
-    assert not any(slots.free(loop) for loop in reversed(waiting[1:]))
-    assert slots.free(waiting[0])
-
-
-def test_who_wants_no_slot_when_it_is_its_turn_passes_it_on() -> None:
-    slots, eager, calm, last = three()
-    eager.in_work = 1
-    assert [slots.free(calm), slots.free(last)] == [False, False]
-    eager.in_work = 0
-    slots.vacated()
-    slots.leave(calm)
-    assert last.pokes == 1
-    slots.leave(calm)
-    assert last.pokes == 1, "who does not wait has nothing to pass on"
-
-
-def test_a_loop_that_has_its_share_is_told_when_one_of_its_items_has_ended_and_is_in_nobodys_way() -> None:
-    slots, full, other = Slots(3, per_loop=2), Repository(2), Repository()
-    slots.join(full)
-    slots.join(other)
-    assert not slots.free(full)
-    slots.vacated()
-    assert full.pokes == 0
-    assert slots.free(other)
-    full.in_work = 1
-    slots.vacated()
-    assert full.pokes == 1
-
-
-def test_a_long_look_does_not_keep_the_others_from_theirs_for_ever() -> None:
-    slots, long, second, third = three()
-    with slots.looking(long):
-        assert slots.free(long)
-        assert [slots.free(second) for _ in range(PATIENT_LOOKS)] == [False] * PATIENT_LOOKS
-        assert slots.free(second)
-        with slots.looking(second):
-            assert slots.free(second)
-            assert slots.free(long), "it goes on"
-            assert not slots.free(third), "one look more for each that takes long"
-
-
-def test_a_claim_without_a_slot_was_not_in_vain_and_is_the_next_one() -> None:
-    slots, first, second, third = three()
-    with slots.looking(third):
-        assert slots.free(third)
-    with slots.looking(second), slots.looking(first), slots.claiming(first):
-        assert [slots.free(first), slots.free(second), slots.free(third)] == [True, True, False]
-        assert slots.reserve(first)
-        assert not slots.reserve(second)
-        first.in_work = 1
-    first.in_work = 0
-    assert not slots.free(third)
-    with slots.looking(second):
-        assert slots.free(second), "who has read everything is ahead"
-        assert not slots.free(third), "there was work: one look is enough for one slot"
-
-
-def test_with_room_for_all_nobody_waits_for_anybody() -> None:
-    slots, one, two, three_ = three(limit=3)
-    for loop in (one, two, three_):
-        assert slots.free(loop)
-        loop.in_work = 1
-
-
-def test_of_loops_that_look_side_by_side_no_more_begin_than_there_are_slots() -> None:
-    slots, first, second, _ = three()
-    with slots.looking(first), slots.claiming(first):
-        assert slots.free(first)
-        assert not slots.free(second), "what it would read for nothing is not read"
-        assert slots.reserve(first)
-        assert slots.reserve(first), "asked twice, it is the same slot"
-        with slots.claiming(second):
-            assert not slots.reserve(second)
-        first.in_work = 1
-    assert second.pokes == 0
-    first.in_work = 0
-    slots.vacated()
-    assert second.pokes == 1, "it has not lost its turn"
-
-
-def test_a_slot_that_a_claim_did_not_win_is_the_next_ones() -> None:
-    slots, first, second, _ = three()
-    with slots.looking(first), slots.claiming(first):
-        assert slots.free(first)
-        assert slots.reserve(first)
-        assert not slots.free(second)
-    assert second.pokes == 1
-    assert slots.free(second)
-
-
-def test_looks_that_lead_to_nothing_let_more_loops_look() -> None:
-    """Thousands of blocked issues in many repositories are not looked at one after the other."""
-    slots, first, second, third = three()
-    with slots.looking(first):
-        assert slots.free(first)
-        assert slots.free(first), "it goes on to its next candidate"
-        assert [slots.free(second), slots.free(third)] == [False, False]
-    assert (second.pokes, third.pokes) == (1, 1)
-    with slots.looking(second), slots.looking(third):
-        assert [slots.free(second), slots.free(third)] == [True, True]
-        with slots.claiming(third):
-            assert slots.reserve(third)
-        assert slots.free(second), "the claim was lost"
-
-
-def test_a_claim_that_took_long_and_finds_no_slot_is_told_of_the_next_one() -> None:
-    slots, long, second, _ = three()
-    with slots.looking(long):
-        assert slots.free(long)
-        assert [slots.free(second) for _ in range(PATIENT_LOOKS + 1)][-1]
-        second.in_work = 1
-        assert not slots.reserve(long)
-    second.in_work = 0
-    slots.vacated()
-    assert long.pokes == 1
-
-
-def test_while_all_slots_are_taken_no_look_takes_long() -> None:
-    slots, reading, waking, asking_ = three()
-    with slots.looking(reading):
-        assert slots.free(reading)
-        waking.in_work = 1
-        assert {slots.free(asking_) for _ in range(2 * PATIENT_LOOKS)} == {False}
-        waking.in_work = 0
-        assert not slots.free(asking_)
-
-
-def test_a_claim_keeps_to_the_share_of_its_loop_when_items_have_come_back_meanwhile() -> None:
-    slots, loop = Slots(5, per_loop=2), Repository(1)
-    slots.join(loop)
-    with slots.looking(loop), slots.claiming(loop):
-        assert slots.free(loop)
-        loop.in_work = 2
-        assert not slots.reserve(loop)
-
-
-def test_however_many_looks_lead_to_nothing_only_so_many_loops_look() -> None:
-    slots, loops = Slots(1), [Repository() for _ in range(3 * MOST_LOOKS)]
-    for loop in loops:
-        with slots.looking(loop):
-            slots.free(loop)
-    with ExitStack() as stack:
-        for loop in loops:
-            stack.enter_context(slots.looking(loop))
-        assert sum(slots.free(loop) for loop in loops) == 1 + MOST_LOOKS
-
-
-@pytest.mark.parametrize("reason", [anyio.get_cancelled_exc_class, lambda: RuntimeError("outside of the block")])
-async def test_what_ends_a_claim_gives_its_slot_back(reason: Callable[[], object]) -> None:
-    slots, clock, second = Slots(1), HandClock(), FakeAgent([2])
-    first = Reader([1])
-    one = Loop(first, clock, slots=slots)
-    if isinstance(reason(), Exception):
-        with pytest.raises(RuntimeError, match="open"):
-            await one.tick()  # `begin` fails
-    else:
-        first.after = [anyio.sleep_forever]
-        async with one.open(), anyio.create_task_group() as group:
-            group.start_soon(one.tick)
-            await anyio.wait_all_tasks_blocked()
-            group.cancel_scope.cancel()
-    async with Loop(second, clock, slots=slots).open() as two:
-        await two.tick()
-        await two.quiet()
-    assert second.count("step 2") == 1
-
-
-async def test_an_item_that_was_woken_takes_a_slot_as_soon_as_it_goes_on_or_takes_long() -> None:
-    clock, agent = HandClock(), FakeAgent([1, 2], {1: [Rest("ci"), None, HANG], 2: [Rest("ci"), HANG]})
-    async with Loop(agent, clock, slots=Slots(2)).open() as loop:
-        await loop.tick()
-        await loop.quiet()
-        assert (loop.in_work, len(loop.resting)) == (0, 2)
-        await loop.tick()
-        await anyio.wait_all_tasks_blocked()
-        assert (loop.in_work, loop.busy, loop.resting) == (1, 2, ())
-        clock.seconds += LOOK_SECONDS
-        assert loop.in_work == 2
+from shared.scheduling.admission import Admission
+from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, Claim, Ended, Rest, Result, Skip
+from shared.scheduling.slots import LOOK_SECONDS, Slots
 
 
 @dataclass
@@ -280,8 +40,30 @@ class Reader(FakeAgent):
         return claim if isinstance(claim, Skip) else await claim()
 
 
+@pytest.mark.parametrize("reason", [anyio.get_cancelled_exc_class, lambda: RuntimeError("outside of the block")])
+async def test_what_ends_a_claim_gives_its_slot_back(reason: Callable[[], object]) -> None:
+    clock, second = HandClock(), FakeAgent([2])
+    slots = Slots(1, clock)
+    first = Reader([1])
+    one = Loop(first, clock, slots=slots)
+    if isinstance(reason(), Exception):
+        with pytest.raises(RuntimeError, match="open"):
+            await one.tick()  # `begin` fails
+    else:
+        first.after = [anyio.sleep_forever]
+        async with one.open(), anyio.create_task_group() as group:
+            group.start_soon(one.tick)
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+    async with Loop(second, clock, slots=slots).open() as two:
+        await two.tick()
+        await two.quiet()
+    assert second.count("step 2") == 1
+
+
 async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended() -> None:
-    slots, clock, phase = Slots(1), HandClock(), anyio.Event()
+    clock, phase = HandClock(), anyio.Event()
+    slots = Slots(1, clock)
     first, second = Reader([1], {1: [Rest("ci"), phase, DONE]}), Reader([2])
     async with Loop(first, clock, slots=slots).open() as one, Loop(second, clock, slots=slots).open() as two:
         await one.tick()
@@ -298,16 +80,97 @@ async def test_a_claim_whose_slot_a_waking_item_took_is_made_when_that_has_ended
         assert two.skipped == (f"{second.repository}#2: {NO_SLOT}",)
         phase.set()
         await one.quiet()
-        assert not slots.free(Repository()), "it is its turn"
+        first.numbers.append(3)
+        await one.tick()
+        assert first.count("claim 3") == 0, "it is the other one's turn"
         second.meanwhile = []
         await two.tick()
         await two.quiet()
     assert second.count("step 2") == 1
 
 
+async def test_a_woken_item_leaves_the_slot_to_others_while_it_looks() -> None:
+    clock = HandClock()
+    slots = Slots(1, clock)
+    first, second = FakeAgent([1], {1: [Rest("ci"), HANG]}), FakeAgent([2], {2: [HANG]})
+    async with Loop(first, clock, slots=slots).open() as one, Loop(second, clock, slots=slots).open() as two:
+        await one.tick()
+        await one.quiet()
+        await one.tick()
+        await anyio.wait_all_tasks_blocked()
+        assert first.count("step 1") == 2
+        await two.tick()
+        assert two.busy == 1
+
+
+@dataclass
+class TakenSlot:
+    """An item that has waited for CI and would go on, but whose slot another repository's item has taken."""
+
+    admission: Admission = field(default_factory=Admission)
+    clock: HandClock = field(default_factory=HandClock)
+    phase: anyio.Event = field(default_factory=anyio.Event)
+
+    def __post_init__(self) -> None:
+        self.slots = Slots(1, self.clock)
+        self.agent = FakeAgent([1], {1: [Rest("ci"), None, DONE]})
+        self.other = FakeAgent([2], {2: [self.phase, DONE]})
+        self.one = Loop(self.agent, self.clock, slots=self.slots, admission=self.admission)
+        self.two = Loop(self.other, self.clock, slots=self.slots)
+
+    async def happen(self) -> None:
+        """Come to the moment in which the item needs its slot."""
+        await self.one.tick()
+        await self.one.quiet()
+        await self.two.tick()
+        await self.one.tick()
+        await self.one.quiet()
+
+
+async def test_an_item_whose_slot_was_taken_waits_for_one_with_its_lease_before_it_goes_on() -> None:
+    scene = TakenSlot()
+    async with scene.one.open(), scene.two.open():
+        await scene.happen()
+        assert (scene.agent.count("step 1"), scene.one.resting, scene.agent.held) == (2, (Rest("slot"),), {1})
+        await scene.one.tick()
+        await scene.one.quiet()
+        assert (scene.agent.count("step 1"), scene.one.resting) == (2, (Rest("slot"),)), "a poll does not wake it"
+        scene.phase.set()
+        await anyio.wait_all_tasks_blocked()
+        assert (scene.two.ended, scene.one.ended) == ([DONE], [DONE]), "no poll is needed"
+    assert scene.agent.log == ["claim 1", *["step 1"] * 3, "release 1"]
+
+
+async def test_an_order_of_a_person_ends_the_wait_for_a_slot() -> None:
+    scene = TakenSlot()
+    async with scene.one.open(), scene.two.open():
+        await scene.happen()
+        scene.agent.orders[1] = "withdrawn"
+        await scene.one.tick()
+        await anyio.wait_all_tasks_blocked()
+        assert scene.one.ended == [Ended(Result.WITHDRAWN, "withdrawn")]
+        scene.phase.set()
+        await scene.two.quiet()
+        scene.agent.orders, scene.agent.numbers = {}, [3]
+        await scene.one.tick()
+        await scene.one.quiet()
+    assert scene.agent.count("step 1") == 2
+    assert scene.agent.count("step 3") == 1, "the slot is not lost"
+
+
+async def test_a_process_that_leaves_does_not_wait_for_a_slot() -> None:
+    scene = TakenSlot()
+    async with scene.one.open(), scene.two.open():
+        await scene.happen()
+        scene.admission.shut("it is drained")
+        await anyio.wait_all_tasks_blocked()
+        assert [end.result for end in scene.one.ended] == [Result.PARKED]
+    assert scene.agent.count("step 1") == 2
+
+
 async def test_a_failing_repository_gives_its_turn_away() -> None:
-    slots, clock = Slots(1), HandClock()
-    phase = anyio.Event()
+    clock, phase = HandClock(), anyio.Event()
+    slots = Slots(1, clock)
     first, failing, third = Reader([1], {1: [phase, DONE]}), Reader([2]), Reader([3])
     async with (
         Loop(first, clock, slots=slots, cooldown_seconds=60).open() as one,
@@ -326,7 +189,8 @@ async def test_a_failing_repository_gives_its_turn_away() -> None:
 
 
 async def test_a_repository_whose_polls_have_ended_is_nobodys_turn() -> None:
-    slots, clock, phase = Slots(1), HandClock(), anyio.Event()
+    clock, phase = HandClock(), anyio.Event()
+    slots = Slots(1, clock)
     first, ending, third = Reader([1], {1: [phase, DONE]}), Reader([2]), Reader([3])
     async with (
         Loop(first, clock, slots=slots, cooldown_seconds=60).open() as one,

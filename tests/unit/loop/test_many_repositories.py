@@ -10,6 +10,7 @@ from slot_scene import BLOCKED, Plan, Seconds, shift
 
 from shared.loop.item_task import LOOK_SECONDS
 from shared.scheduling.agent_contract import Rest
+from shared.scheduling.slots import LOOK_SECONDS
 
 HOUR = 3600.0
 
@@ -45,6 +46,16 @@ def test_an_item_that_looks_whether_its_wait_is_over_does_not_keep_the_next_one_
     shift([plan], 120)
     assert len(plan.begun) == 2
     assert plan.in_vain == 0
+
+
+def test_what_goes_on_after_a_wait_waits_for_its_slot_if_others_have_taken_it() -> None:
+    waits = [Rest("ci"), Rest("ci"), None, None, Rest("review"), None, DONE]
+    back = [Plan([1], {1: list(waits)}, takes=Seconds(look=40)) for _ in range(6)]
+    others = [Plan([1], endless=True, takes=Seconds(work=100)) for _ in range(4)]
+    seen = shift([*back, *others], HOUR, limit=2)
+    assert seen.most_at_once == 2
+    assert not any(plan.held for plan in back), "and all come to their end"
+    assert all(len(plan.begun) > 2 for plan in others)
 
 
 def test_work_after_a_wait_takes_a_slot_again() -> None:

@@ -31,7 +31,7 @@ async def test_nothing_to_do(clock: HandClock) -> None:
 
 async def test_one_item_is_taken_however_many_slots_there_are(clock: HandClock) -> None:
     agent = FakeAgent([1, 2, 3], {1: [CI, CI, DONE]})
-    async with Loop(agent, clock, slots=Slots(3), interval_seconds=0).open() as loop:
+    async with Loop(agent, clock, slots=Slots(3, clock), interval_seconds=0).open() as loop:
         assert await once(loop, wait=True) == DONE
     assert [event for event in agent.log if event.startswith("claim")] == ["claim 1"]
     assert agent.count("step 1") == 3
@@ -120,7 +120,7 @@ async def test_it_can_say_why_nothing_was_taken(clock: HandClock) -> None:
 
 
 async def test_repositories_that_share_a_slot_are_tried_one_after_the_other(clock: HandClock) -> None:
-    slots = Slots(1)
+    slots = Slots(1, clock)
     lost = FakeAgent([1, 2], claims={1: Skip("another agent won the claim"), 2: Skip("not ready", 60)})
     first = Loop(lost, clock, slots=slots)
     second = Loop(FakeAgent([3], {3: [CI, CI, DONE]}), clock, slots=slots, interval_seconds=0)

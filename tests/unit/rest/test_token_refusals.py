@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from fakes.agent import DONE, INTERVAL, FakeAgent, lease
+from fakes.agent import DONE, INTERVAL, FakeAgent, lease, own_slot
 from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
@@ -110,7 +110,7 @@ async def test_an_item_waits_for_the_token_and_goes_on_where_it_was() -> None:
     agent = FakeAgent([4], {4: [None, Unauthorized(BAD), Unauthorized(BAD), DONE]})
     item = ItemTask(4, agent, HandClock(), INTERVAL, lambda: None)
     async with anyio.create_task_group() as group:
-        group.start_soon(item.run, lease(4))
+        group.start_soon(item.run, lease(4), own_slot())
         for _ in range(2):
             await anyio.wait_all_tasks_blocked()
             assert (item.resting, agent.held) == (Rest("token", sentence=BAD), {4})
@@ -122,7 +122,7 @@ async def test_a_token_that_only_one_server_refuses_goes_to_a_person_after_a_whi
     agent = FakeAgent([4], {4: [Unauthorized("git: Authentication failed")]})
     item = ItemTask(4, agent, HandClock(), INTERVAL, lambda: None)
     async with anyio.create_task_group() as group:
-        group.start_soon(item.run, lease(4))
+        group.start_soon(item.run, lease(4), own_slot())
         for _ in range(REFUSALS):
             await anyio.wait_all_tasks_blocked()
             item.wake()
@@ -134,7 +134,7 @@ async def test_what_a_person_has_to_be_told_is_kept_and_told_without_another_ste
     item, ends = ItemTask(4, agent, HandClock(), INTERVAL, lambda: None), list[Ended]()
 
     async def run() -> None:
-        ends.append(await item.run(lease(4)))
+        ends.append(await item.run(lease(4), own_slot()))
 
     async with anyio.create_task_group() as group:
         group.start_soon(run)
