@@ -168,24 +168,28 @@ async def test_a_process_that_leaves_does_not_wait_for_a_slot() -> None:
     assert scene.agent.count("step 1") == 2
 
 
-async def test_a_failing_repository_gives_its_turn_away() -> None:
-    clock, phase = HandClock(), anyio.Event()
+@pytest.mark.parametrize("failure", [Transient("502"), KeyError("x"), None])
+async def test_a_repository_that_fails_or_has_nothing_to_begin_gives_its_turn_away(failure: Exception | None) -> None:
+    clock, phase, stop = HandClock(), anyio.Event(), anyio.Event()
     slots = Slots(1, clock)
-    first, failing, third = Reader([1], {1: [phase, DONE]}), Reader([2]), Reader([3])
+    first, leaving, third = Reader([1], {1: [phase, DONE]}), Reader([2]), Reader([3])
     async with (
         Loop(first, clock, slots=slots, cooldown_seconds=60).open() as one,
-        Loop(failing, clock, slots=slots, interval_seconds=0).open() as two,
+        Loop(leaving, clock, slots=slots, interval_seconds=3600).open() as two,
         Loop(third, clock, slots=slots).open() as three_,
+        anyio.create_task_group() as group,
     ):
         await one.tick()
         await two.tick()
-        assert failing.log == [], "it waits for its turn"
-        failing.discovery = [Transient("502")]
-        await two.run(anyio.Event(), most_ticks=1)
+        assert leaving.log == [], "it waits for its turn"
+        leaving.discovery, leaving.numbers = [failure] if failure else [], []
+        group.start_soon(two.run, stop)
+        await anyio.wait_all_tasks_blocked()
         phase.set()
         await one.quiet()
         await three_.tick()
-        assert third.log[:1] == ["claim 3"], "nobody waits for a repository that cannot be asked"
+        assert third.log[:1] == ["claim 3"], "nobody waits for it"
+        stop.set()
 
 
 async def test_a_repository_whose_polls_have_ended_is_nobodys_turn() -> None:
