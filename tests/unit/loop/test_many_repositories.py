@@ -8,7 +8,6 @@ import pytest
 from fakes.agent import DONE
 from slot_scene import BLOCKED, Plan, Seconds, shift
 
-from shared.loop.item_task import LOOK_SECONDS
 from shared.scheduling.agent_contract import Rest
 from shared.scheduling.slots import LOOK_SECONDS
 
