@@ -275,7 +275,7 @@ class GitHub:
             raise self._reads.refusal(call, answer, error) from error
         except Transient as error:
             raise UnknownOutcome(f"The reply to {self._reads.name(call)} is lost: {error}") from error
-        self._reads.answered(call, value)
+        self._reads.wrote(call, answer, value)
         return value
 
     def note_labels(self, item: str, on: Sequence[str], off: Sequence[str]) -> None:

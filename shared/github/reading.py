@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
@@ -39,6 +40,13 @@ Converter = Callable[[Any], tuple[Any, ...]]
 
 MOVED = frozenset({301, 307, 308})
 """Statuses of redirections for a moved repository or issue; 302 leads to a download."""
+
+_REPOSITORY = r".*?/(?:repos/[^/?#]+/[^/?#]+|repositories/\d+)"
+
+_IN_REPOSITORY = re.compile(rf"(?P<root>{_REPOSITORY})/.*")
+
+_WHOLE_ITEM = re.compile(rf"{_REPOSITORY}(?P<rest>/(?:issues|pulls)(?:/comments)?/\d+)")
+"""Addresses that a single issue, pull request or comment gives for itself."""
 
 
 class Reads:
@@ -87,6 +95,18 @@ class Reads:
         """Note that a call was carried out."""
         self._transport.limits.succeeded()
         self.replica_lag.answered(*self._call_facts(call), reply)
+
+    def wrote(self, call: ApiRequest, answer: Response, reply: Any) -> None:
+        """Note that a write was carried out, and keep its answer if that is a whole issue, pull request or comment.
+
+        GitHub makes the ETag of the JSON: the next reading is confirmed by it if it would be the very same, else sent
+        in full. Whatever anybody has changed meanwhile is seen.
+        """
+        self.answered(call, reply)
+        url, etag = _address_of(call.url, reply), answer.headers.get("etag", "")
+        if url is None or not etag:
+            return
+        self._texts.keep(url, JSON, CachedAnswer(etag, answer.body, extent=extent(reply)))
 
     def name(self, call: ApiRequest) -> str:
         """Return a call in words, for errors."""
@@ -190,6 +210,17 @@ class Reads:
             reraise=True,
         )
         return await retrying(read, *args, **kwargs)
+
+
+def _address_of(sent: str, reply: Any) -> str | None:
+    """Return where the item that a write's reply shows is read, below the repository as it was named in the request.
+
+    None if the reply is something else. The reply may name the repository, and even the server, in other words.
+    """
+    named = reply.get("url") if isinstance(reply, dict) else None
+    whole = _WHOLE_ITEM.fullmatch(named) if isinstance(named, str) else None
+    place = _IN_REPOSITORY.fullmatch(sent)
+    return None if whole is None or place is None else place["root"] + whole["rest"]
 
 
 def _passes(error: BaseException) -> bool:

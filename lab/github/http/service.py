@@ -205,6 +205,9 @@ def _answer(request: web.Request, reply: Reply) -> web.Response:
         if tag in request.headers.get("If-None-Match", "") or _is_unmodified(request, changed):
             return web.Response(status=304, headers={"ETag": tag})
         headers |= {"ETag": f"W/{tag}", "Cache-Control": _CACHING, **changed}
+    elif content and _is_tagged(request, reply.status):
+        # GitHub's answer to a write has the tag that a reading of the same JSON would have.
+        headers["ETag"] = _tag(request, content) if reply.status == 201 else f"W/{_tag(request, content)}"
     if content or reply.status in {200, 302}:
         headers["Content-Type"] = reply.content_type
     return web.Response(status=reply.status, body=content, headers=headers)
@@ -265,6 +268,11 @@ def _check_texts(value: Any) -> None:
                 _check_texts(one)
         case _:
             return  # numbers, booleans and null
+
+
+def _is_tagged(request: web.Request, status: int) -> bool:
+    """Return whether an answer to a write has an ETag: those of REST do, those of GraphQL do not."""
+    return request.method not in {"GET", "HEAD"} and status in {200, 201} and not request.path.endswith("/graphql")
 
 
 def _tag(request: web.Request, content: bytes) -> str:
