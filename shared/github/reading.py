@@ -107,6 +107,8 @@ class Reads:
         if url is None or not etag:
             return
         self._texts.keep(url, JSON, CachedAnswer(etag, answer.body, extent=extent(reply)))
+        if self.kept is not None:
+            self.kept.keep(url, KeptAnswer(etag, answer.body, None))
 
     def name(self, call: ApiRequest) -> str:
         """Return a call in words, for errors."""

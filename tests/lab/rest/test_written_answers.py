@@ -83,6 +83,37 @@ async def test_a_pull_request_that_we_changed_last_is_read_for_free_until_its_he
         assert (await pulls.pull_request(opened.number)).head_sha == sha
 
 
+async def test_an_issue_that_one_agent_made_is_read_for_free_by_the_next_of_its_account(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        planner, worker = (Issues(started(b, tmp_path, token), NAME) for _ in range(2))
+        created = await planner.create("T", "B", ["status:ready"], PERSON)
+        before = b.charged
+        assert await worker.issue(created.number) == created
+        assert b.charged == before
+        assert list(b.lab.exchanges)[-1].status == 304, "it was asked"
+
+
+@pytest.mark.parametrize("order", ["unlabelled", "edited", "closed"])
+async def test_what_a_person_said_before_the_next_agent_looked_is_seen(tmp_path: Path, order: str) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        planner, worker = (Issues(started(b, tmp_path, token), NAME) for _ in range(2))
+        number = (await planner.create("T", "B", ["status:ready"], PERSON)).number
+        issues = b.lab.at(NAME).issues
+        if order == "unlabelled":
+            issues.remove_label(number, "status:ready", "ada")
+        elif order == "edited":
+            issues.edit(number, "ada", body="C")
+        else:
+            issues.close(number, "ada")
+        before = b.charged
+        seen = await worker.issue(number)
+        expected = {"unlabelled": (frozenset(), "B", True), "edited": (frozenset({"status:ready"}), "C", True)}
+        assert (seen.labels, seen.body, seen.open) == expected.get(order, (frozenset({"status:ready"}), "B", False))
+        assert b.charged == before + 1
+
+
 async def test_another_token_is_told_nothing_of_it(tmp_path: Path) -> None:
     async with bench(tmp_path / "lab") as b:
         created = await Issues(started(b, tmp_path, b.lab.token("engine", EVERYTHING)), NAME).create(
