@@ -156,7 +156,9 @@ class Reviewer:
             return await self._step(held)
 
     async def _step(self, held: Held) -> Step:
-        snapshot = await self._observer.look(held.fence, self._just_read(held))
+        seen = self._just_read(held)
+        begins = seen is not None and self._begins(held, seen)
+        snapshot = await self._observer.look(held.fence, seen, begins=begins)
         if snapshot.pull_request.open:
             order = self._order(await self._restore_label(snapshot.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.
@@ -170,7 +172,14 @@ class Reviewer:
                 return Ended(Result.WITHDRAWN, order)
             if barred := excluded(shown.labels, self._policy.exclude):
                 return Ended(Result.PARKED, barred)
+            if begins and await self._forge.reviews.at_start(shown.number):
+                snapshot = await self._observer.look(held.fence, shown)
         return await self._act(decide(snapshot, now=held.server_now()), held, snapshot)
+
+    def _begins(self, held: Held, seen: PullRequest) -> bool:
+        """Return whether the label of a first review is still to be set, whose answer says if there are reviews."""
+        stages = self._policy.names.read(seen.labels).stages
+        return held.fence.stage is Stage.IN_REVIEW and not held.fence.round and stages == {Stage.REVIEWING}
 
     def _just_read(self, held: Held) -> PullRequest | None:
         """Return the pull request as the claim has read it, or as it was when our review was posted.

@@ -57,8 +57,11 @@ class Observer:
         self._presence = Presence(forge.checks, source)
         self._begun = False
 
-    async def look(self, fence: Fence, seen: PullRequest | None = None) -> Snapshot:
-        """Return the pull request as it is now; raises `Transient` or `Gone`. `seen` was read just now."""
+    async def look(self, fence: Fence, seen: PullRequest | None = None, *, begins: bool = False) -> Snapshot:
+        """Return the pull request as it is now; raises `Transient` or `Gone`. `seen` was read just now.
+
+        Of a first review that `begins`, reviews are not read yet: the answer to its label tells if there are any.
+        """
         number = fence.key.number
         pull_request = seen or await self._forge.pulls.pull_request(number)
         snapshot = Snapshot(
@@ -76,6 +79,8 @@ class Observer:
         asks = fence.stage is Stage.APPROVED and Stage.REVIEWING in self._policy.names.read(pull_request.labels).stages
         if asks and await self._demand.since(pull_request, fence):
             return replace(snapshot, review_asked=True)
+        if begins:
+            return await self._before_paying(snapshot)
         reviews = await self._forge.reviews.of(number)
         snapshot = replace(
             snapshot, verdict=self._reader.newest(number, reviews, fence.work_head, pull_request.base_branch)

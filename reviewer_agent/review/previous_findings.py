@@ -51,7 +51,7 @@ class PreviousFindings:
     async def of(self, pull_request: PullRequest, round: int) -> EarlierRounds:
         """Return all requests, ids at findings; in a later round also the commit judged last. Raises `Transient`."""
         number = pull_request.number
-        reviews = await self._reviews.of(number)
+        reviews = await (self._reviews.of(number) if round else self._reviews.at_start(number))
         last = self._reader.last(number, reviews, pull_request.head_sha) if round else None
         sha = "" if last is None else last.sha
         ours = [review for review in reviews if self._requests_changes(number, review)][-1:]

@@ -19,6 +19,7 @@ from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.github import item_versions
 from shared.github.address import ApiRoot, query, segment
 from shared.github.cache import CachedAnswer
+from shared.github.empty_lists import EmptyLists
 from shared.github.errors import NeverSent, NotShown
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
@@ -69,6 +70,7 @@ class GitHub:
         self._transport = Transport(session, token=token, api_url=root.root, server=server, clock=clock, outgoing=gate)
         self._versions = ItemVersions()
         self.ids = GlobalIds()
+        self.empty = EmptyLists(clock.boot)
         self._reads = Reads(self._transport, root, self._versions, self.ids)
         self._returned: dict[str, tuple[Any, ...]] = {}
 

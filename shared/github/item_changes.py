@@ -29,7 +29,7 @@ NOBODY = "nobody"
 """The id of no item: with it, a caller that may use GraphQL is told that the item is unknown."""
 
 _NAME = "ChangeItems"
-_LABELS = "labelable { labels(first: 100) { nodes { name } } }"
+_LABELS = "labelable { labels(first: 100) { nodes { name } } ... on PullRequest { reviews { totalCount } } }"
 _UNKNOWN = "could not resolve to a node"
 
 log = structlog.get_logger()
@@ -116,8 +116,13 @@ class ItemChanges:
             self._github.ids.forget_labels(self._root)
             self._listed = False
             return None
-        for change in changes:
+        counts = wire.reply(
+            lambda value: [_reviews_shown(value["data"], place) for place in range(len(changes))], reply
+        )
+        for change, count in zip(changes, counts, strict=True):
             self._github.note_labels(f"{self._root}/issues/{change.number}", change.on, change.off)
+            if count is not None:
+                self._github.empty.note(f"{self._root}/pulls/{change.number}/reviews", count)
         return shown
 
     def _is_too_new(self, changes: Sequence[ItemChange], message: str) -> bool:
@@ -211,6 +216,13 @@ def _labels_shown(data: Any, place: int) -> tuple[Names, Names]:
     on, off = data.get(f"on{place}"), data.get(f"off{place}")
     left = _names(off or on)
     return (_names(on), left) if on else (left, left)
+
+
+def _reviews_shown(data: Any, place: int) -> int | None:
+    """Read how many reviews a pull request has at the end; None for an issue, or if nothing was asked about it."""
+    done = data.get(f"off{place}") or data.get(f"on{place}")
+    reviews = done["labelable"].get("reviews") if done else None
+    return int(reviews["totalCount"]) if reviews else None
 
 
 def _renamed_labels(changes: Sequence[ItemChange], shown: Sequence[tuple[Names, Names]]) -> tuple[str, ...]:

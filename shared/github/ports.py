@@ -147,6 +147,10 @@ class Reviews(Protocol):
 
     async def of(self, number: int) -> tuple[Review, ...]: ...
 
+    async def at_start(self, number: int) -> tuple[Review, ...]:
+        """`of`, for the beginning of a review, right after its label was set."""
+        ...
+
     async def comments(self, number: int) -> tuple[ReviewComment, ...]: ...
 
     async def submit(

@@ -219,6 +219,9 @@ class FakeReviews(UnaskedReviews):
     async def of(self, number: int) -> tuple[Review, ...]:
         return tuple(self.world.reviews)
 
+    async def at_start(self, number: int) -> tuple[Review, ...]:
+        return await self.of(number)
+
     async def comments(self, number: int) -> tuple[ReviewComment, ...]:
         return tuple(self.world.remarks)
 

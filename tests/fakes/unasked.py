@@ -165,6 +165,9 @@ class UnaskedReviews:
     async def of(self, number: int) -> tuple[Review, ...]:
         raise unasked("of")
 
+    async def at_start(self, number: int) -> tuple[Review, ...]:
+        raise unasked("at_start")
+
     async def comments(self, number: int) -> tuple[ReviewComment, ...]:
         raise unasked("comments")
 

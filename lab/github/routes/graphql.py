@@ -89,7 +89,7 @@ class _Root:
         repository, number = self._labelable(input["labelableId"])
         names = [one.name for one in _labels(repository, input["labelIds"])]
         repository.issues.add_labels(number, names, self._call.login)
-        return {"labelable": _labelled_thread(repository, number)}
+        return {"labelable": self._labelled(repository, number)}
 
     def removeLabelsFromLabelable(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Take labels off; labels that the thread does not have are no error."""
@@ -97,7 +97,19 @@ class _Root:
         for label in _labels(repository, input["labelIds"]):
             if label.name in repository.issues.require(number).labels:
                 repository.issues.remove_label(number, label.name, self._call.login)
-        return {"labelable": _labelled_thread(repository, number)}
+        return {"labelable": self._labelled(repository, number)}
+
+    def _labelled(self, repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
+        """A thread after a change of its labels; a pull request with the reviews that the caller sees."""
+        shown = _labelled_thread(repository, number)
+        if not repository.issues.require(number).is_pull:
+            return shown
+
+        def reviews(_: object, first: int = 100, after: str | None = None) -> Mapping[str, Any]:
+            found = repository.pulls.reviews_of(number, self._call.login)
+            return _page([_review(one) for one in found], first, after)
+
+        return {**shown, "reviews": reviews}
 
     def updateIssue(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Replace an issue's text."""

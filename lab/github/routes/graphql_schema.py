@@ -65,6 +65,10 @@ union PullRequestTimelineItems = RemovedFromMergeQueueEvent
 
 type PullRequestTimelineItemsConnection { nodes: [PullRequestTimelineItems] }
 
+enum PullRequestReviewState { APPROVED CHANGES_REQUESTED COMMENTED DISMISSED PENDING }
+
+type PullRequestReviewConnection { nodes: [PullRequestReview] pageInfo: PageInfo! totalCount: Int! }
+
 type PullRequest implements Node & Labelable {
   id: ID!
   labels(after: String, first: Int): LabelConnection
@@ -75,6 +79,14 @@ type PullRequest implements Node & Labelable {
   title: String!
   mergeQueueEntry: MergeQueueEntry
   reviewThreads(first: Int, after: String): PullRequestReviewThreadConnection!
+  reviews(
+    after: String
+    author: String
+    before: String
+    first: Int
+    last: Int
+    states: [PullRequestReviewState!]
+  ): PullRequestReviewConnection
   timelineItems(
     itemTypes: [PullRequestTimelineItemsItemType!]
     last: Int
