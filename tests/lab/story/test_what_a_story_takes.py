@@ -48,7 +48,9 @@ async def test_a_story_takes_no_more_requests_and_processes_than_it_needs(engine
     assert (told.writes, told.speech) == (24, 6), told.shapes
     assert told.shapes["POST /issues/N/labels"] == 1, "the first label of the story, and no other"
     polls, of_a_start = told.shapes["GET /issues"], told.shapes["GET /labels"]
-    assert told.charged - polls - of_a_start <= 48, told.shapes
+    assert told.shapes["GET /pulls/N/reviews"] == 1, "of a first review, those that the merge looks at"
+    assert "GET /issues/comments/N" not in told.shapes, "the planner wrote it last"
+    assert told.charged - polls - of_a_start <= 46, told.shapes
 
 
 def _told(engine: Engine, since: int) -> Tally:
