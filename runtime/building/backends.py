@@ -2,7 +2,7 @@
 
 A run passes, from the outside: `BudgetedCoder` (reserved and settled), `RoleRouter` (backend, model and limits of its
 role), `ObservedCoder` (an event), `CircuitBreaker` (pauses, limits runs at once), `Recorder` if runs are recorded,
-`MeteredCoder` (what only the model proxy knows), then `CliCoder` with the dialect of its program, or `Scripted`.
+then `CliCoder` with the dialect of its program, or `Scripted`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from shared.llm.cli.programs import newest
 from shared.llm.endpoint import Endpoints
 from shared.llm.port import Coder, CoderCall
 from shared.llm.prices import Price, Prices, Tokens
-from shared.llm.proxy.metered_coder import MeteredCoder
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import OFFICIAL, Upstream
@@ -73,8 +72,6 @@ async def _limited_backend(process: Process, configured: RepositorySettings, nam
     made = coder(name, Setup(process.clock, settings.llm.scenario, used, runs))
     if isinstance(made, CliCoder):
         await made.ready()
-    if runs is not None and isinstance(runs.endpoints, ModelProxy):
-        made = MeteredCoder(made, runs.endpoints)
     if settings.llm.record is not None:
         about = {"repository": configured.name, "test_command": configured.test_command}
         made = Recorder(made, settings.llm.record, process.clock, process.outgoing.hide, about)

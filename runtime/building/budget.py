@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,10 +12,8 @@ from shared.budget.budgeted_coder import BudgetedCoder, Unpriced
 from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import Ledger, LedgerBudgetCheck
 from shared.llm import cli_spec
-from shared.llm.endpoint import Endpoints, Fixed
+from shared.llm.measured_run import UNSEEN
 from shared.llm.port import NOT_RUN
-from shared.llm.proxy.metered_coder import UNSEEN
-from shared.llm.proxy.run_meter import MeasuredRun
 from shared.llm.proxy.server import ModelProxy
 
 if TYPE_CHECKING:
@@ -52,42 +50,8 @@ class RepositoryBudget:
             return coder
         page = f"{git_server(process.settings.github.api_url)}/{configured.name}"
         unpriced = Unpriced(process.outbox, configured.name, page, process.clock)
-        return BudgetedCoder(coder, self.ledger, unpriced, MeasuredRuns(tuple(process.endpoints.values())))
-
-
-class MeasuredRuns:
-    """The measurements of all backends; satisfies `shared.budget.budgeted_coder.Measurements`."""
-
-    def __init__(self, endpoints: Sequence[Endpoints]) -> None:
-        self._proxies = [one for one in endpoints if isinstance(one, ModelProxy)]
-        self._fixed = [one for one in endpoints if isinstance(one, Fixed)]
-        self._all_proxies = len(self._proxies) == len(endpoints)
-
-    def take_measurement(self, run: str) -> MeasuredRun | None:
-        """Return what the proxy of the run's backend has seen, and forget it.
-
-        None for a run by a login: nothing more is known. A run that no backend was opened for, as when it ended while
-        it waited for its turn, has cost nothing.
-        """
-        found = self._measurement(run)
-        self.forget(run)
-        return found
-
-    def forget(self, run: str) -> None:
-        """Forget a run."""
-        for proxy in self._proxies:
-            proxy.forget(run)
-        for endpoint in self._fixed:
-            endpoint.forget(run)
-
-    def _measurement(self, run: str) -> MeasuredRun | None:
-        for proxy in self._proxies:
-            if (measured := proxy.measurement(run)) is not None:
-                return measured
-        if self._all_proxies:
-            return UNSEEN
-        begun = any(one.was_handed_out(run) for one in self._fixed)
-        return None if begun else MeasuredRun(NOT_RUN)
+        by_key = all(isinstance(one, ModelProxy) for one in process.endpoints.values())
+        return BudgetedCoder(coder, self.ledger, unpriced, UNSEEN if by_key else NOT_RUN)
 
 
 def repository_budget(

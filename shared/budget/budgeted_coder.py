@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Protocol
 
 import anyio
 import structlog
@@ -17,8 +16,8 @@ from shared.clock import Clock
 from shared.errors import EngineError, RunFailed
 from shared.escalation.delivery import Escalation
 from shared.escalation.notifier import Sink
-from shared.llm.port import Coder, Request, RunOutcome, Usage, plausible_usd
-from shared.llm.proxy.run_meter import ESTIMATED, METERED, MeasuredRun
+from shared.llm.measured_run import ESTIMATED, METERED
+from shared.llm.port import Coder, Request, RunOutcome, Usage, UsageSoFar, plausible_usd
 from shared.llm.role_router import RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
@@ -40,28 +39,17 @@ class BudgetWait(RunFailed):
         super().__init__(sentence, category=Category.PERIOD_BUDGET, reset=until)
 
 
-class Measurements(Protocol):
-    """The model proxy's measurements of runs: all that is known of one that was cancelled."""
-
-    def take_measurement(self, run: str) -> MeasuredRun | None:
-        """Return the measurement of a run and forget it; None if nothing is known of its cost."""
-        ...
-
-    def forget(self, run: str) -> None:
-        """Forget the measurement of a run whose outcome states it."""
-        ...
-
-
 class BudgetedCoder:
     """A coder whose runs are recorded in the ledger."""
 
-    def __init__(self, coder: Coder, ledger: Ledger, unpriced: Unpriced, measurements: Measurements) -> None:
+    def __init__(self, coder: Coder, ledger: Ledger, unpriced: Unpriced, unbegun: Usage) -> None:
+        """`unbegun` is the usage of a run that ended while it waited for its turn: no endpoint was opened for it."""
         self.name = coder.name
         """The coder's name in the configuration."""
         self._coder = coder
         self._ledger = ledger
         self._unpriced = unpriced
-        self._measurements = measurements
+        self._unbegun = unbegun
         self._unsettled: dict[str, tuple[float, str, RunDetails]] = {}
 
     async def run(self, request: Request) -> RunOutcome:
@@ -75,15 +63,14 @@ class BudgetedCoder:
         refused = await self._ledger.reserve(run, item, limits.budget_usd, limits.deadline_seconds + GRACE_SECONDS)
         if refused is not None:
             raise _refusal(refused)
+        usage_so_far = UsageSoFar(lambda: self._unbegun)
         try:
-            outcome = await self._coder.run(replace(request, run=run))
+            outcome = await self._coder.run(replace(request, run=run, usage_so_far=usage_so_far))
         except BaseException:
-            seen = self._measurements.take_measurement(run)
-            cost = self._cost(self._backend_of(request), Usage() if seen is None else seen.usage, limits.budget_usd)
+            cost = self._cost(self._backend_of(request), usage_so_far.read(), limits.budget_usd)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
                 await self._settle(run, cost, RunDetails(request.role))
             raise
-        self._measurements.forget(run)
         cost = self._cost(outcome.backend or self.name, outcome.usage, limits.budget_usd)
         details = RunDetails(outcome.role, outcome.backend, outcome.ending, outcome.rung, outcome.resumed)
         await self._settle(run, cost, details)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from shared.llm.port import Request
+from shared.llm.measured_run import MeasuredRun
+from shared.llm.port import Request, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Endpoint:
     `login` is True if `token` belongs to a subscription and is no API key, and `file` is the path of the
     program's login file, of which each call gets a copy. `socket` is a unix socket that answers as
     `base_url` does, if there is one. `tools` are those of the vendor that are let through and metered.
+    `measured` returns the proxy's measurement of the call, during or after it; None without a proxy.
     """
 
     base_url: str | None
@@ -26,13 +28,14 @@ class Endpoint:
     socket: Path | None = None
     file: Path | None = None
     tools: frozenset[str] = frozenset()
+    measured: Callable[[], MeasuredRun] | None = field(default=None, repr=False, compare=False)
 
 
 class Endpoints(Protocol):
     """Gives each call its endpoint for as long as the call lasts."""
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Endpoint]:
-        """Yield the endpoint of one call; leaving the block invalidates it."""
+        """Yield the endpoint of one call and set its `usage_so_far`; leaving the block invalidates the endpoint."""
         ...
 
 
@@ -41,18 +44,9 @@ class Fixed:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._handed_out: set[str] = set()
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
-        """Yield the endpoint, and remember that the run got it."""
-        self._handed_out.add(request.run)
+        """Yield the endpoint; from now on the usage of the call is unknown until its program tells it."""
+        request.usage_so_far.read = Usage
         yield self._endpoint
-
-    def was_handed_out(self, run: str) -> bool:
-        """Return whether the run got the endpoint: a run without it has started no program."""
-        return run in self._handed_out
-
-    def forget(self, run: str) -> None:
-        """Forget whether the run got the endpoint."""
-        self._handed_out.discard(run)

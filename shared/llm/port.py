@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -78,6 +78,33 @@ class RunLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and cost of one run; `cost_usd` is None if the cost is unknown.
+
+    `input_tokens` excludes tokens read from the vendor's cache or written to it.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    model: str = ""
+    cost_usd: float | None = None
+    cost_source: str = "unknown"
+
+
+NOT_RUN = Usage(cost_usd=0.0, cost_source="not run")
+"""Usage of a call for which nothing was started."""
+
+
+@dataclass(slots=True)
+class UsageSoFar:
+    """The usage of a call that has not ended: `read` is replaced when the call gets its endpoint."""
+
+    read: Callable[[], Usage] = lambda: NOT_RUN
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One call: its kind, its item, its tree, its prompt and its limits.
 
@@ -121,22 +148,8 @@ class Request:
     """Backends and models of the repository's own ladder, empty for the usual ones; None: the configured ladder."""
     continues: Continuation | None = None
     """The program's own session, to be continued and kept; None: the call starts a new one and leaves nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens and cost of one run; `cost_usd` is None if the cost is unknown.
-
-    `input_tokens` excludes tokens read from the vendor's cache or written to it.
-    """
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
-    model: str = ""
-    cost_usd: float | None = None
-    cost_source: str = "unknown"
+    usage_so_far: UsageSoFar = field(default_factory=UsageSoFar, repr=False, compare=False)
+    """Usage of the call while it lasts, for whoever must settle one that was cancelled."""
 
 
 DISABLED = (
@@ -153,10 +166,6 @@ def plausible_usd(value: object) -> float | None:
     """Return a cost in US dollars as a program or a file gives it; None if it is implausible."""
     believed = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_USD
     return float(value) if believed and isinstance(value, int | float) else None
-
-
-NOT_RUN = Usage(cost_usd=0.0, cost_source="not run")
-"""Usage of a call for which nothing was started."""
 
 
 @dataclass(frozen=True, slots=True)

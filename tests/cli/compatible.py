@@ -12,7 +12,6 @@ from shared.llm import coder
 from shared.llm.backend import Program, Setup
 from shared.llm.port import Coder
 from shared.llm.prices import Price, Prices
-from shared.llm.proxy.metered_coder import MeteredCoder
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop.real_clock import RealClock
@@ -83,4 +82,4 @@ class ProxiedDesk(Desk):
         upstream = Upstream(Vendor.COMPATIBLE, self.server.url, KEY)
         proxy = ModelProxy([upstream], Prices({MODEL: self.price}), clock, sockets)
         program = Program(self.executable.resolve(), self.launcher(), proxy, model=MODEL)
-        return MeteredCoder(coder(self.backend, Setup(clock, program=program)), proxy)
+        return coder(self.backend, Setup(clock, program=program))

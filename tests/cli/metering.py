@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
 from cli.coding import Desk
 from shared.llm import coder
 from shared.llm.backend import Program, Setup
-from shared.llm.port import Coder
+from shared.llm.endpoint import Endpoint
+from shared.llm.measured_run import MeasuredRun
+from shared.llm.port import Coder, Request
 from shared.llm.prices import Price, Prices, Tokens
-from shared.llm.proxy.metered_coder import MeteredCoder
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop.real_clock import RealClock
@@ -29,10 +34,30 @@ class OnePrice(Prices):
         return 3.0 if tokens.prompt else 0.0
 
 
-def metered(desk: Desk) -> tuple[Coder, ModelProxy]:
+class WatchedProxy(ModelProxy):
+    """A proxy whose endpoints are kept: each says what was measured of its run."""
+
+    def __init__(self, upstream: Upstream, sockets: Path | None) -> None:
+        super().__init__([upstream], OnePrice(), RealClock(), sockets)
+        self.opened: dict[str, Endpoint] = {}
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Endpoint]:
+        async with super().open(request) as endpoint:
+            self.opened[request.run] = endpoint
+            yield endpoint
+
+    def measurement(self, run: str) -> MeasuredRun:
+        """Return the measurement of a run."""
+        measured = self.opened[run].measured
+        assert measured is not None
+        return measured()
+
+
+def metered(desk: Desk) -> tuple[Coder, WatchedProxy]:
     """Return the backend of a desk, behind a proxy that has the key, and the proxy."""
     vendor = {"claude": Vendor.ANTHROPIC, "codex": Vendor.OPENAI}[desk.backend]
     sockets = desk.root / ("long" * 30) if desk.wrap.kind is Isolation.SANDBOX else None
-    proxy = ModelProxy([Upstream(vendor, desk.server.url, KEY)], OnePrice(), RealClock(), sockets)
+    proxy = WatchedProxy(Upstream(vendor, desk.server.url, KEY), sockets)
     program = Program(desk.executable.resolve(), desk.launcher(), proxy)
-    return MeteredCoder(coder(desk.backend, Setup(RealClock(), program=program)), proxy), proxy
+    return coder(desk.backend, Setup(RealClock(), program=program)), proxy

@@ -174,8 +174,7 @@ async def _metered_one_by_one(desk: Desk, tool: dict[str, Any]) -> None:
     second = await visits.call("Once more.", run="r2", limits=replace(desk.limits, budget_usd=5.0))
     assert (second.ending, second.usage.cost_usd, second.resumed) == (Ending.MAX_BUDGET, 6.0, 300)
     assert told(desk) == (True, True, True, True)
-    measured = proxy.take_measurement("r2")
-    assert measured is not None
+    measured = proxy.measurement("r2")
     assert (measured.requests, measured.refused, measured.usage.cost_usd) == (2, True, 6.0)
     assert visits.store.read(visits.file) is None, "it did not end well"
 

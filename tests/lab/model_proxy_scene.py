@@ -13,9 +13,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import CoderCall, Request, RunLimits
+from shared.llm.measured_run import MeasuredRun
+from shared.llm.port import CoderCall, Request, RunLimits, Usage
 from shared.llm.prices import Price, Prices
-from shared.llm.proxy.run_meter import MeasuredRun
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import Upstream, Vendor
@@ -53,6 +53,7 @@ class Desk:
     sockets: Path | None = None
     tools: frozenset[VendorTool] = frozenset()
     proxy: ModelProxy = field(init=False)
+    _opened: dict[str, tuple[Request, Endpoint]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         upstreams = [Upstream(vendor, self.url, KEY) for vendor in Vendor]
@@ -65,13 +66,19 @@ class Desk:
             CoderCall.IMPLEMENT, "#1", "t", "developer", "p", limits=RunLimits(budget_usd=budget), run=run
         )
         async with self.proxy.open(request) as endpoint, aiohttp.ClientSession() as session:
+            self._opened[run] = request, endpoint
             yield Client(endpoint, session)
 
     def read(self, run: str = "r1") -> MeasuredRun:
         """Return the proxy's measurement of a run."""
-        found = self.proxy.take_measurement(run)
-        assert found is not None
-        return found
+        _, endpoint = self._opened[run]
+        assert endpoint.measured is not None
+        return endpoint.measured()
+
+    def read_usage(self, run: str = "r1") -> Usage:
+        """Return the usage of a run as whoever settles it after a cancellation reads it."""
+        request, _ = self._opened[run]
+        return request.usage_so_far.read()
 
 
 @asynccontextmanager

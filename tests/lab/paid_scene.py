@@ -15,44 +15,42 @@ from shared.budget.ledger import REF
 from shared.budget.ledger_lines import Settlement
 from shared.escalation.delivery import Escalation
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome, Usage
-from shared.llm.proxy.run_meter import MeasuredRun
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
 REQUEST = Request(CoderCall.IMPLEMENT, "#1", "t", "developer", "p")
 
+UNKNOWN = Usage()
+
 
 class Priced:
-    """A coder whose runs cost what a test says; None: nobody knows."""
+    """A coder whose runs cost what a test says; None: nobody knows. A proxy has measured `measured` of each run."""
 
-    def __init__(self, usd: float | None, inner: Coder | None = None, name: str = "priced") -> None:
+    def __init__(
+        self,
+        usd: float | None,
+        inner: Coder | None = None,
+        name: str = "priced",
+        measured: Usage = UNKNOWN,
+    ) -> None:
         self.name = name
         self.usd = usd
         self.inner = inner
+        self.measured = measured
         self.runs: list[str] = []
+        self.taken: list[str] = []
         self.asked = anyio.Event()
 
     async def run(self, request: Request) -> RunOutcome:
+        def take() -> Usage:
+            self.taken.append(request.run)
+            return self.measured
+
         self.runs.append(request.run)
+        request.usage_so_far.read = take
         self.asked.set()
         outcome = await self.inner.run(request) if self.inner else RunOutcome(Ending.COMPLETED, "Done.")
         return replace(outcome, usage=Usage(cost_usd=self.usd, cost_source="test"))
-
-
-class Measured:
-    """A proxy that has measured `measured` of each run; None: no proxy."""
-
-    def __init__(self, measured: MeasuredRun | None = None) -> None:
-        self.measured = measured
-        self.taken: list[str] = []
-        self.forgotten: list[str] = []
-
-    def take_measurement(self, run: str) -> MeasuredRun | None:
-        self.taken.append(run)
-        return self.measured
-
-    def forget(self, run: str) -> None:
-        self.forgotten.append(run)
 
 
 async def settlements(remote: Bare) -> list[Settlement]:

@@ -22,6 +22,7 @@ from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
 from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint, Endpoints
+from shared.llm.measured_run import judged
 from shared.llm.port import NOT_RUN, Ending, Request, RunOutcome, Usage
 from shared.llm.structured import fitted
 from shared.process import Cut, Patience
@@ -168,19 +169,27 @@ class CliCoder:
     async def run(self, request: Request) -> RunOutcome:
         """Make one call within its limits; never raises for a failed run, the outcome says so."""
         request = replace(request, model=request.model or self._model)
+        endpoint: Endpoint | None = None
         try:
             await self._dialect.ready()
             async with self._endpoints.open(request) as endpoint:
-                began = self._launcher.clock.boot()
-                outcome = await self._continue(request, endpoint)
-                if outcome is None:
-                    rest = request.limits.deadline_seconds - (self._launcher.clock.boot() - began)
-                    limits = replace(request.limits, deadline_seconds=max(rest, LEAST_SECONDS))
-                    outcome = await self._call(replace(request, limits=limits), endpoint)
+                outcome = await self._make(request, endpoint)
+            text = of_the_vendor(redact(outcome.text, [endpoint.token]), self._dialect.company, endpoint.base_url)
+            outcome = replace(outcome, text=text)
         except Misconfigured as error:
-            return RunOutcome(Ending.CONFIG, str(error), usage=NOT_RUN)
-        text = of_the_vendor(redact(outcome.text, [endpoint.token]), self._dialect.company, endpoint.base_url)
-        return replace(outcome, text=text)
+            outcome = RunOutcome(Ending.CONFIG, str(error), usage=NOT_RUN)
+        measured = None if endpoint is None else endpoint.measured
+        return outcome if measured is None else judged(outcome, measured())
+
+    async def _make(self, request: Request, endpoint: Endpoint) -> RunOutcome:
+        """Make the call in the session of the last one, or else in a new one, which has the rest of the time."""
+        began = self._launcher.clock.boot()
+        outcome = await self._continue(request, endpoint)
+        if outcome is not None:
+            return outcome
+        rest = request.limits.deadline_seconds - (self._launcher.clock.boot() - began)
+        limits = replace(request.limits, deadline_seconds=max(rest, LEAST_SECONDS))
+        return await self._call(replace(request, limits=limits), endpoint)
 
     async def _continue(self, request: Request, endpoint: Endpoint) -> RunOutcome | None:
         """Make the call in the session of the last one of its kind; None if there is none, or it was refused."""

@@ -5,42 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from shared.llm.measured_run import BROKEN, ESTIMATED, METERED, MeasuredRun
 from shared.llm.port import Usage
 from shared.llm.prices import Prices, Tokens
 from shared.llm.proxy.metering import RequestBound, UsageMeter
 
-BROKEN = 0
-"""Status recorded for an answer that ended with an error inside it."""
-
 MOST_FAILURES = 4
 """Failed answers in a row after which a program that repeats for minutes gets the last one as final."""
-
-METERED, ESTIMATED = "proxy", "proxy estimate"
-"""Sources of a run's cost: the vendor's own counts, or the proxy's estimate from what it saw."""
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredRun:
-    """The proxy's measurement of a run. `usage.cost_usd` is None if a model of it has no known price.
-
-    `refused`: a request was refused, or an answer cut, because the budget was used up; `cut_off`: only the possible
-    cost of answers that broke off has used it up. `retry_at`: end of the limit that the last request
-    met. `answers` are the statuses other than 200 that the vendor gave; one of 200 that
-    ends with an error counts as `BROKEN`. `barred` is why the last request was refused here. `gave_up` is the status
-    that was passed on as final, so that the program ends, although a later run may do better. `unfinished`: the last
-    answer broke off, which a program may take for a whole one.
-    """
-
-    usage: Usage
-    requests: int = 0
-    refused: bool = False
-    retry_at: datetime | None = None
-    unpriced: tuple[str, ...] = ()
-    answers: frozenset[int] = frozenset()
-    barred: str = ""
-    cut_off: bool = False
-    gave_up: int | None = None
-    unfinished: bool = False
 
 
 @dataclass(slots=True)

@@ -17,9 +17,10 @@ import structlog
 
 from shared.clock import Clock
 from shared.llm.endpoint import Endpoint
+from shared.llm.measured_run import MeasuredRun
 from shared.llm.port import Request
 from shared.llm.prices import Prices
-from shared.llm.proxy.run_meter import MeasuredRun, RunMeter
+from shared.llm.proxy.run_meter import RunMeter
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import Upstream
 
@@ -35,8 +36,6 @@ GOODBYE_SECONDS = 1.0
 
 IDLE_SECONDS = 300.0
 """Seconds that a connection may be kept open after a request."""
-
-MEASUREMENTS_KEPT = 64
 
 BACKLOG = 16
 """Connections that the kernel keeps waiting, and that are accepted at a time."""
@@ -68,22 +67,6 @@ class ModelProxy:
         self._clock = clock
         self._sockets = sockets
         self._tools = tools
-        self._run_meters: dict[str, RunMeter] = {}
-
-    def measurement(self, run: str) -> MeasuredRun | None:
-        """Return the measurement of a run, during or after it; None if no run of this name was here."""
-        run_meter = self._run_meters.get(run)
-        return run_meter.measurement if run_meter else None
-
-    def take_measurement(self, run: str) -> MeasuredRun | None:
-        """Like `measurement`, and forget the run."""
-        found = self.measurement(run)
-        self.forget(run)
-        return found
-
-    def forget(self, run: str) -> None:
-        """Forget the measurement of a run."""
-        self._run_meters.pop(run, None)
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
@@ -91,14 +74,15 @@ class ModelProxy:
         from shared.llm.proxy.relay import Relay  # a server is more than an agent without a run should load
 
         run_meter = RunMeter(self._prices, request.limits.budget_usd)
-        self._remember(request.run, run_meter)
+        request.usage_so_far.read = lambda: run_meter.measurement.usage
         token = f"run-{secrets.token_hex(16)}"
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
         relay = Relay(self._upstreams, run_meter, session, self._clock, token, request.model, self._tools)
         try:
             async with _serve(relay, self._socket()) as (url, path):
-                yield Endpoint(url, token, socket=path, tools=frozenset(self._tools))
+                tools = frozenset(self._tools)
+                yield Endpoint(url, token, socket=path, tools=tools, measured=lambda: run_meter.measurement)
         finally:
             with anyio.CancelScope(shield=True):
                 await session.close()
@@ -112,12 +96,6 @@ class ModelProxy:
             source=measured.usage.cost_source,
             refused=measured.refused,
         )
-
-    def _remember(self, run: str, run_meter: RunMeter) -> None:
-        if run:
-            while len(self._run_meters) >= MEASUREMENTS_KEPT:  # of runs that nobody asked about
-                self._run_meters.pop(next(iter(self._run_meters)))
-            self._run_meters[run] = run_meter
 
     def _socket(self) -> Path | None:
         if self._sockets is None:

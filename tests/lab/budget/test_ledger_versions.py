@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
-from paid_scene import REQUEST, Measured, Priced, Told
+from paid_scene import REQUEST, Priced, Told
 
 from lab.github.repositories.bare import Bare
 from shared.budget import ledger_lines
@@ -19,6 +19,7 @@ from shared.budget.ledger import REF, LedgerBudgetCheck
 from shared.budget.ledger_lines import Balance, Reservation
 from shared.errors import RunFailed
 from shared.git.append_only_log import newer_version
+from shared.llm.port import NOT_RUN
 from shared.retry.failures import Category, History, Pause, after
 
 pytestmark = pytest.mark.fault(48)
@@ -132,7 +133,7 @@ async def test_the_item_is_let_go_for_a_newer_agent_and_counts_no_failure(tmp_pa
     await add(remote, tmp_path / "new", UNREADABLE["money in another unit"])
     ledger = await ledger_on(tmp_path / "a", remote, times, BudgetLimits())
     with pytest.raises(RunFailed, match="Upgrade this agent") as failed:
-        await BudgetedCoder(coder, ledger, Told().unpriced(), Measured()).run(REQUEST)
+        await BudgetedCoder(coder, ledger, Told().unpriced(), NOT_RUN).run(REQUEST)
     assert coder.runs == []
     pause = after(Category(failed.value.category), History(), now=START, reset=failed.value.reset)
     assert isinstance(pause, Pause)

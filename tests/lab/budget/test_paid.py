@@ -9,20 +9,18 @@ import anyio
 import pytest
 import structlog
 from git_remote import fences_of, machine, remote_at
-from paid_scene import AT, REQUEST, Measured, Priced, Told, settled, settlements
+from paid_scene import AT, REQUEST, Priced, Told, settled, settlements
 
 from lab.github.repositories.bare import Bare
 from lab.model_server import Issuer
-from runtime.building.budget import MeasuredRuns
-from shared.budget.budgeted_coder import BudgetedCoder, BudgetWait, Measurements
+from shared.budget.budgeted_coder import BudgetedCoder, BudgetWait
 from shared.budget.budgets import BudgetLimits as Budgets
 from shared.budget.ledger import Ledger
 from shared.budget.ledger_lines import RunDetails
 from shared.errors import EngineError
 from shared.llm.codex_login import LoginLease
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Coder, Ending, Request, RunOutcome, Usage
-from shared.llm.proxy.run_meter import MeasuredRun
+from shared.llm.port import NOT_RUN, Coder, Ending, Request, RunOutcome, Usage
 from shared.llm.role_router import RoleOverride, RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
@@ -58,14 +56,13 @@ async def paid(
     tmp_path: Path,
     coder: Coder,
     budgets: Budgets,
-    measurements: Measurements | None = None,
     told: Told | None = None,
 ) -> tuple[BudgetedCoder, Bare]:
     """Return a budget check before `coder`, and the server with the ledger."""
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path / "a", str(remote.path))
     ledger = Ledger(fences_of(mirror), mirror, lambda: AT, budgets, "worker")
-    return BudgetedCoder(coder, ledger, (told or Told()).unpriced(), measurements or Measured()), remote
+    return BudgetedCoder(coder, ledger, (told or Told()).unpriced(), NOT_RUN), remote
 
 
 async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money_left(tmp_path: Path) -> None:
@@ -96,10 +93,10 @@ async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money
 async def test_what_a_program_says_of_its_cost_is_held_by_what_was_reserved(
     tmp_path: Path, told: float, counted: tuple[float, str]
 ) -> None:
-    coder, measured = Priced(told), Measured()
-    gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15), measured)
+    coder = Priced(told)
+    gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15))
     await gate.run(REQUEST)
-    assert (measured.taken, measured.forgotten) == ([], coder.runs)
+    assert (coder.taken, len(coder.runs)) == ([], 1)
     assert await settled(remote) == [counted]
 
 
@@ -123,7 +120,7 @@ async def test_a_run_that_is_stopped_while_it_waits_for_a_login_has_cost_nothing
     (tmp_path / "auth.json").write_text(Issuer().login())
     lent = LoginLease(Endpoint(None, "", login=True, file=tmp_path / "auth.json"), tmp_path / "auth.json")
     coder = Borrowing(lent)
-    gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15), MeasuredRuns((lent,)))
+    gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15))
     async with anyio.create_task_group() as first:
         first.start_soon(gate.run, REQUEST)
         await coder.begun.wait()
@@ -179,15 +176,14 @@ async def test_of_a_run_that_was_cut_off_the_backend_of_its_role_is_named(tmp_pa
 
 
 async def test_a_killed_run_is_settled_by_what_the_proxy_saw(tmp_path: Path) -> None:
-    coder = Endless(None)
-    measured = Measured(MeasuredRun(Usage(cost_usd=0.75, cost_source="proxy estimate"), requests=2))
-    gate, remote = await paid(tmp_path, coder, Budgets(), measured)
+    coder = Endless(None, measured=Usage(cost_usd=0.75, cost_source="proxy estimate"))
+    gate, remote = await paid(tmp_path, coder, Budgets())
     async with anyio.create_task_group() as group:
         group.start_soon(gate.run, REQUEST)
         await coder.asked.wait()
         group.cancel_scope.cancel()
     assert await settled(remote) == [(0.75, "proxy estimate")]
-    assert (measured.taken, measured.forgotten) == (coder.runs, [])
+    assert coder.taken == coder.runs
 
 
 class Leaving(Priced):

@@ -19,7 +19,7 @@ from lab.model import anthropic
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
 from shared.llm.endpoint import Endpoint
-from shared.llm.proxy.run_meter import ESTIMATED, METERED
+from shared.llm.measured_run import ESTIMATED, METERED
 
 DATE = "Sun, 22 Nov 2026 02:00:00 GMT"
 
@@ -46,7 +46,7 @@ async def test_streams_pass_byte_for_byte_and_the_vendor_alone_sees_the_key(serv
     assert found.usage.cost_usd == pytest.approx(1.78 + 1.23)
     assert (found.usage.cost_source, found.requests, found.refused) == (METERED, 2, False)
     assert (found.usage.input_tokens, found.usage.output_tokens, found.usage.cached_tokens) == (1700, 100, 600)
-    assert desk.proxy.take_measurement("r1") is None
+    assert desk.read_usage() == found.usage
 
 
 async def direct(server: ModelServer, body: Mapping[str, Any]) -> bytes:

@@ -12,12 +12,12 @@ from lab.model.script import Tokens as Said
 from lab.model.script import Tool, Turn
 from shared.errors import Misconfigured, MissingCredentials
 from shared.llm import compatible
+from shared.llm.measured_run import MeasuredRun, judged
 from shared.llm.port import Ending, RunOutcome, Usage
 from shared.llm.prices import Prices, Tokens
 from shared.llm.proxy.allowed import checked, completed, parsed
-from shared.llm.proxy.metered_coder import judged
 from shared.llm.proxy.metering import RequestBound, UsageMeter
-from shared.llm.proxy.run_meter import MOST_FAILURES, MeasuredRun, RunMeter
+from shared.llm.proxy.run_meter import MOST_FAILURES, RunMeter
 from shared.llm.proxy.vendors import RequestRefused, Upstream, Vendor
 
 CHAT: dict[str, Any] = {

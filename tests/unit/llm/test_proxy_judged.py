@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.llm.measured_run import BROKEN, METERED, MeasuredRun, judged
 from shared.llm.port import Ending, RunOutcome, Usage
-from shared.llm.proxy.metered_coder import judged
-from shared.llm.proxy.run_meter import BROKEN, METERED, MeasuredRun
 
 SEEN = Usage(input_tokens=10, output_tokens=5, model="m", cost_usd=1.25, cost_source=METERED)
 FAR = datetime(9999, 1, 1, tzinfo=UTC)

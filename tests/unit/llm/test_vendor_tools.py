@@ -11,10 +11,11 @@ from lab.model import anthropic, responses
 from lab.model.script import Tokens as Said
 from lab.model.script import Turn
 from shared.llm.codex_program import FIXED, searching
+from shared.llm.measured_run import ESTIMATED, METERED, MeasuredRun
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.allowed import checked, completed, headers, parsed
 from shared.llm.proxy.metering import LARGEST_PROMPT, RequestBound
-from shared.llm.proxy.run_meter import ESTIMATED, METERED, MeasuredRun, RunMeter
+from shared.llm.proxy.run_meter import RunMeter
 from shared.llm.proxy.vendor_tools import MOST_USES, VendorTool
 from shared.llm.proxy.vendors import RequestRefused, Vendor
 

@@ -1,18 +1,25 @@
-"""A coder behind the model proxy: the proxy adds cost, exceeded budget and the end of a limit to its outcomes."""
+"""The model proxy's measurement of a run, and the outcome corrected by it: cost, exceeded budget, end of a limit."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 import structlog
 
-from shared.llm.port import Coder, Ending, Request, RunOutcome, Usage
-from shared.llm.proxy.run_meter import BROKEN, METERED, MeasuredRun
-from shared.llm.proxy.server import ModelProxy
+from shared.llm.port import Ending, RunOutcome, Usage
 
 log = structlog.get_logger()
+
+BROKEN = 0
+"""Status recorded for an answer that ended with an error inside it."""
+
+METERED, ESTIMATED = "proxy", "proxy estimate"
+"""Sources of a run's cost: the vendor's own counts, or the proxy's estimate from what it saw."""
+
+UNSEEN = Usage(cost_usd=0.0, cost_source=METERED)
+"""Usage of a run that ended before the proxy was opened for it."""
 
 LATER = frozenset({Ending.OVERLOADED, Ending.USAGE_LIMIT, Ending.TRANSIENT, Ending.TIMED_OUT})
 """Endings that may have been caused by the limit whose reset the proxy has seen."""
@@ -28,25 +35,29 @@ _OF_THE_VENDOR: Mapping[Ending, frozenset[int]] = {
 
 _CUT_OFF = "an answer broke off, and the most that it can have cost uses up the run's budget"
 
-UNSEEN = MeasuredRun(Usage(cost_usd=0.0, cost_source=METERED))
-"""Measurement of a run that ended before the proxy was opened for it: it has cost nothing."""
 
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """The proxy's measurement of a run. `usage.cost_usd` is None if a model of it has no known price.
 
-class MeteredCoder:
-    """Another coder, whose requests go through `proxy`."""
+    `refused`: a request was refused, or an answer cut, because the budget was used up; `cut_off`: only the possible
+    cost of answers that broke off has used it up. `retry_at`: end of the limit that the last request
+    met. `answers` are the statuses other than 200 that the vendor gave; one of 200 that
+    ends with an error counts as `BROKEN`. `barred` is why the last request was refused here. `gave_up` is the status
+    that was passed on as final, so that the program ends, although a later run may do better. `unfinished`: the last
+    answer broke off, which a program may take for a whole one.
+    """
 
-    def __init__(self, coder: Coder, proxy: ModelProxy) -> None:
-        self.name = coder.name
-        """The coder's name in the configuration."""
-        self._coder = coder
-        self._proxy = proxy
-
-    async def run(self, request: Request) -> RunOutcome:
-        """Make one call."""
-        run = request.run or f"unnamed-{secrets.token_hex(8)}"
-        outcome = await self._coder.run(replace(request, run=run))
-        seen = self._proxy.measurement(run) if request.run else self._proxy.take_measurement(run)
-        return judged(outcome, seen or UNSEEN)
+    usage: Usage
+    requests: int = 0
+    refused: bool = False
+    retry_at: datetime | None = None
+    unpriced: tuple[str, ...] = ()
+    answers: frozenset[int] = frozenset()
+    barred: str = ""
+    cut_off: bool = False
+    gave_up: int | None = None
+    unfinished: bool = False
 
 
 def judged(outcome: RunOutcome, measured: MeasuredRun) -> RunOutcome:
