@@ -118,7 +118,7 @@ class Launcher:
         argv = self.wrap.argv(limited(command.argv), self._view(command, writable, endpoint))
         with LogFile(call.events) as log:
 
-            def on_stderr(chunk: bytes) -> None:
+            def on_stdout(chunk: bytes) -> None:
                 log.write(chunk)
                 lines.feed(chunk)
 
@@ -127,7 +127,7 @@ class Launcher:
                 cwd=command.cwd,
                 env=self._environment(command, call),
                 stdin=command.stdin,
-                sinks=(on_stderr, errors.feed),
+                sinks=(on_stdout, errors.feed),
                 patience=replace(patience, guard=guarded.over),
             )
             lines.close()
