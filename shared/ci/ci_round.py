@@ -1,6 +1,7 @@
-"""The watch-and-fix round of one commit as one pure decision; a rerun is recorded by the newest job that it replaces.
+"""The decision what follows from the CI results of one commit: wait, run jobs again, repair, pass on or give up (pure).
 
-The worker acts on it; the merge gate asks the same `verdict.fold` and `verdict.is_green`.
+A rerun is recorded by the newest job that it replaces. The worker acts on the decision; the merge gate asks the same
+`verdict.fold` and `verdict.is_green`.
 """
 
 from __future__ import annotations

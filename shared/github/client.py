@@ -236,8 +236,8 @@ class GitHub:
 
         Waits for pacing, then asks `permit` right before sending. `urgent` (releases, heartbeats,
         merges) may use the reserves. Raises `UnknownOutcome` if the change may have been made;
-        every other error means that it was not. A POST is never repeated, except if GitHub refused it because
-        it does not show yet what the call names; other methods once more, and only if nothing was sent.
+        every other error means that it was not. A POST is repeated only if GitHub refused it because it does
+        not show yet what the call names. Other methods are repeated once, and only if nothing was sent.
         """
         reply = await self._until_shown(lambda: self._write(method, path, body, permit, urgent))
         self.ids.learn(path, reply)

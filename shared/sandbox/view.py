@@ -18,11 +18,13 @@ class Outlet:
 
 @dataclass(frozen=True, slots=True)
 class FileSystemView:
-    """A command's view of the file system: everything read-only, but `hidden` empty and `writable` writable.
+    """A command's view of the file system and the network; `hidden` are directories and files.
 
-    `hidden` are directories and files; `readable` is shown even below a hidden directory. The
-    sandbox (`SANDBOX`) shows only `readable`, `writable` and the system's own programs. Without
-    `network` there is loopback only, and the connections of `outlet`.
+    In the sandbox (`SANDBOX`), `readable` is the list of what is shown, beside `writable` and the system's own
+    programs; what lies in a hidden directory is shown only if `readable` names it.
+    By `TREE_BY_BUBBLEWRAP`, everything is shown read-only except what is `hidden`; `readable` are the exceptions from
+    that, and `writable` can be written. The other ways hide nothing.
+    Without `network` there is loopback only, and the connections of `outlet`; only the sandbox can close it.
     """
 
     writable: Sequence[Path]
