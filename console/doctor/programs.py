@@ -21,6 +21,7 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import newest
 from shared.process import Finished
 from shared.sandbox import cgroup, self_test
+from shared.sandbox.confinement import Confinement
 from shared.sandbox.wrap import Isolation, Wrap
 
 SANDBOX_MODES = "docs/security.md#sandbox-modes"
@@ -76,7 +77,8 @@ async def _launcher(machine: Machine, environment: Mapping[str, str]) -> AsyncIt
         settings, place = machine.settings, Path(scratch)
         tests = await self_test.wrapper(settings.sandbox, environment, settings.work_dir)
         held = await self_test.for_backends(tests, environment)
-        yield Launcher(held, machine.clock, environment, place, place, readable=(settings.state_dir / "cli",))
+        confined = Confinement(held, readable=(settings.state_dir / "cli",))
+        yield Launcher(confined, machine.clock, environment, place, place)
 
 
 def model_key(environment: Mapping[str, str], backends: Sequence[str]) -> Finding:

@@ -7,6 +7,7 @@ then `CliCoder` with the dialect of its program, or `Scripted`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -91,17 +92,12 @@ async def _program(process: Process, name: str, spec: CliSpec, tests: Confinemen
     confined = await confinement.for_backends(tests, process.environment)
     if lacking := modelless(settings, name, spec):
         raise Misconfigured(lacking)
-    launcher = Launcher(
-        wrap=confined.wrap,
-        clock=process.clock,
-        environment=environment,
-        calls=calls,
-        logs=state / "kept" / "calls",
+    confined = replace(
+        confined,
         hidden=(*confined.hidden, confinement.environments(settings)),  # a call is shown its own one alone
         readable=(state / "cli", *confined.readable),
-        limits=confined.limits,
-        groups=confined.groups,
     )
+    launcher = Launcher(confined, process.clock, environment, calls, state / "kept" / "calls")
     if name not in process.endpoints:
         process.endpoints[name] = endpoints(process, name, spec)
         if not spec.reports_cost and (models := unpriced(settings)):

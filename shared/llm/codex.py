@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
@@ -269,7 +269,7 @@ def build(setup: Setup) -> CliCoder:
 def dialect(program: Path, launcher: Launcher, prices: Prices, *, login: Path | None = None) -> Codex:
     """Return the dialect for the program that was found; raise `Misconfigured` if npm's script lacks it."""
     own = native(program)
-    return Codex(own, replace(launcher, readable=(*launcher.readable, *package(own))), prices, login)
+    return Codex(own, launcher.showing(package(own)), prices, login)
 
 
 def openai(environment: Environment) -> Endpoint:

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -221,7 +221,7 @@ def version_command(program: Path) -> tuple[str, ...]:
 def dialect(program: Path, launcher: Launcher) -> Mini:
     """Return the dialect for the program that was found; a sandbox shows its packages. Raises `Misconfigured`."""
     python, shown = python_of(program)
-    return Mini(program, replace(launcher, readable=(*launcher.readable, *shown, ENTRY)), python)
+    return Mini(program, launcher.showing((*shown, ENTRY)), python)
 
 
 def build(setup: Setup) -> CliCoder:

@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -159,7 +159,7 @@ def dialect(program: Path, launcher: Launcher) -> Qwen:
     """Return the dialect for the program that was found; a sandbox shows the Node that it runs on."""
     node = shutil.which("node", path=launcher.environment.get("PATH"))
     shown = () if node is None else (Path(node).resolve(),)
-    return Qwen(program, replace(launcher, readable=(*launcher.readable, *shown)))
+    return Qwen(program, launcher.showing(shown))
 
 
 async def examined(probe: Probe) -> Probed:

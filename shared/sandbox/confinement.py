@@ -12,7 +12,7 @@ from anyio import to_thread
 from shared.filesystem.directories import walk
 from shared.sandbox.cgroup import Delegated
 from shared.sandbox.limits import ProcessLimits
-from shared.sandbox.view import FileSystemView
+from shared.sandbox.view import FileSystemView, Outlet
 from shared.sandbox.watchdog import Watchdog
 from shared.sandbox.wrap import Isolation, Wrap
 
@@ -39,7 +39,13 @@ class Confinement:
         Only the sandbox (`SANDBOX`) can close the network.
         """
         behind = () if self.wrap.kind is Isolation.TREE_BY_GROUP else BEHIND
-        return (*behind, *self.wrap.argv(command, FileSystemView(writable, self.readable, self.hidden, network)))
+        return (*behind, *self.wrap.argv(command, self.view(writable, network=network)))
+
+    def view(
+        self, writable: Sequence[Path], readable: Sequence[Path] = (), *, network: bool, outlet: Outlet | None = None
+    ) -> FileSystemView:
+        """Return the view of a command that is shown `readable` besides what all commands are shown."""
+        return FileSystemView(writable, (*readable, *self.readable), self.hidden, network, outlet)
 
     def watchdog(self, writable: Sequence[Path]) -> Watchdog:
         """Return a watchdog for one command, which has to be started with the watchdog's `argv`."""

@@ -20,6 +20,7 @@ from shared.llm.cli.programs import home
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Coder, CoderCall, Request, RunLimits, RunOutcome
 from shared.loop.real_clock import RealClock
+from shared.sandbox.confinement import Confinement
 from shared.sandbox.wrap import Isolation, Wrap
 
 TOOLS = Path(__file__).parents[2] / ".tools"
@@ -87,7 +88,8 @@ class Desk:
 
     def launcher(self) -> Launcher:
         """Return the launcher that runs the program."""
-        return Launcher(self.wrap, RealClock(), search_path(), self.calls, self.logs, hidden=(self.root / "state",))
+        confined = Confinement(self.wrap, hidden=(self.root / "state",))
+        return Launcher(confined, RealClock(), search_path(), self.calls, self.logs)
 
     def coder(self) -> Coder:
         """Return the backend as the engine builds it."""

@@ -14,12 +14,15 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import CoderCall, Request
 from shared.loop.real_clock import RealClock
+from shared.sandbox.confinement import Confinement
 from shared.sandbox.wrap import Isolation, Wrap
 
 
 async def main(backend: str, url: str, root: Path, program: Path, kind: Isolation) -> None:
     """Run the call to its end."""
-    launcher = Launcher(Wrap(kind), RealClock(), search_path(), root / "state" / "calls", root / "state" / "logs")
+    launcher = Launcher(
+        Confinement(Wrap(kind)), RealClock(), search_path(), root / "state" / "calls", root / "state" / "logs"
+    )
     setup = Setup(RealClock(), program=Program(program, launcher, Fixed(Endpoint(url, TOKEN))))
     request = Request(CoderCall.IMPLEMENT, "#1", "A thing", "developer", "Do it.", tree=root / "tree")
     await coder(backend, setup).run(request)

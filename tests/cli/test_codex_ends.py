@@ -18,6 +18,7 @@ from shared.llm.cli.directory import sweep
 from shared.llm.codex import Codex
 from shared.llm.port import Ending
 from shared.llm.prices import Prices
+from shared.sandbox.confinement import Confinement
 from shared.sandbox.view import FileSystemView
 from shared.sandbox.wrap import Isolation, Wrap
 
@@ -85,7 +86,7 @@ async def test_a_killed_daemon_takes_the_whole_tree_with_it(codex: Desk, kind: I
 
 async def test_a_machine_on_which_its_sandbox_does_not_start_is_refused_before_any_run(codex: Desk) -> None:
     """Without this, every tool would fail and the run would end as if all were well."""
-    launcher = replace(codex.launcher(), wrap=_Barred(Isolation.TREE_BY_GROUP))
+    launcher = replace(codex.launcher(), confinement=Confinement(_Barred(Isolation.TREE_BY_GROUP)))
     with pytest.raises(Misconfigured, match=r"cannot start its sandbox here.*namespace"):
         await Codex(codex.executable.resolve(), launcher, Prices({})).ready()
 

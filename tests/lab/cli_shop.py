@@ -15,7 +15,7 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import CoderCall, Request, RunLimits, RunOutcome
 from shared.loop.real_clock import RealClock
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Confinement
 
 TOKEN = "c4n4ry-of-this-call-0123"
 HELP = "--setting-sources --strict-mcp-config --disable-slash-commands --no-session-persistence --tools --json-schema"
@@ -74,7 +74,7 @@ class Shop:
     def coder_of(self, program: Path) -> CliCoder:
         """Return a coder that runs a program."""
         environment = {"PATH": os.defpath}
-        launcher = Launcher(Wrap(Isolation.TREE_BY_GROUP), RealClock(), environment, self.calls, self.logs)
+        launcher = Launcher(Confinement(), RealClock(), environment, self.calls, self.logs)
         dialect = Claude(program, environment)
         return CliCoder(dialect, launcher, Fixed(Endpoint("http://127.0.0.1:9", TOKEN)))
 

@@ -17,6 +17,7 @@ from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint
 from shared.loop.real_clock import RealClock
 from shared.process import Cut, Patience
+from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import ProcessLimits
 
 CLI = """import json, os, pathlib, socket, sys
@@ -60,13 +61,11 @@ async def run(
     cell: Cell, endpoint: Endpoint | None, script: str, *words: object, limits: ProcessLimits
 ) -> tuple[Ran, list[Event]]:
     launcher = Launcher(
-        SEALED,
+        Confinement(SEALED, limits, hidden=(cell.root / "state",)),
         RealClock(),
         cell.environment,
         cell.root / "calls",
         cell.root / "logs",
-        hidden=(cell.root / "state",),
-        limits=limits,
     )
     said: list[Event] = []
     async with opened(launcher.calls) as call:

@@ -219,11 +219,11 @@ class CliCoder:
 
     def _circumstances(self, request: Request, endpoint: Endpoint) -> str:
         """Return a hash of the circumstances of a call: its program, its purpose, and everything that limits it."""
-        dialect, wrap = self._dialect, self._launcher.wrap
+        dialect, confinement = self._dialect, self._launcher.confinement
         facts = {
             "program": (dialect.name, str(dialect.program), dialect.version, request.model),
             "call": (request.call, request.role, request.item, str(request.tree), sorted(request.protected)),
-            "sandbox": (wrap.kind, sorted(map(str, self._launcher.hidden))),
+            "sandbox": (confinement.wrap.kind, sorted(map(str, confinement.hidden))),
             "network": (endpoint.login, endpoint.socket is not None, sorted(endpoint.tools)),
         }
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

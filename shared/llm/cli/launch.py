@@ -18,12 +18,11 @@ from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.stream import Event, JsonLines, LogFile, Tail
 from shared.llm.endpoint import Endpoint
 from shared.process import Cut, Patience
-from shared.sandbox.cgroup import Delegated
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.limits import ProcessLimits, limited
+from shared.sandbox.limits import limited
 from shared.sandbox.view import FileSystemView, Outlet
 from shared.sandbox.watchdog import Watchdog
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.wrap import Isolation
 
 NO_GIT_PROGRAMS: Mapping[str, str] = {
     "GIT_CONFIG_COUNT": "2",
@@ -70,12 +69,12 @@ class Ran:
 class _Guarded:
     """The watchdog of one call, and the limit that it found exceeded."""
 
-    watchdog: Watchdog | None
+    watchdog: Watchdog
     limit: str | None = None
 
     async def over(self, child: Process) -> str | None:
         """Wait for the child within its limits; see `process.Guard`."""
-        self.limit = None if self.watchdog is None else await self.watchdog.over(child)
+        self.limit = await self.watchdog.over(child)
         return self.limit
 
 
@@ -84,20 +83,19 @@ class Launcher:
     """The settings that all calls of one daemon share.
 
     `environment` is the allow-list of children, `calls` the directory of call directories, `logs`
-    the directory of kept transcripts, `hidden` the paths that no call may see (the state directory), `readable`
-    exceptions from these. Without `limits` a call may use any amount of the machine's resources;
-    with `groups` the kernel itself enforces the limits.
+    the directory of kept transcripts.
     """
 
-    wrap: Wrap
+    confinement: Confinement
     clock: Clock
     environment: Mapping[str, str]
     calls: Path
     logs: Path
-    hidden: Sequence[Path] = ()
-    readable: Sequence[Path] = ()
-    limits: ProcessLimits | None = None
-    groups: Delegated | None = None
+
+    def showing(self, paths: Sequence[Path]) -> Launcher:
+        """Return the same launcher, whose calls are shown `paths` as well."""
+        readable = (*self.confinement.readable, *paths)
+        return replace(self, confinement=replace(self.confinement, readable=readable))
 
     async def run(
         self,
@@ -113,9 +111,9 @@ class Launcher:
         """
         lines, errors = JsonLines(take), Tail()
         writable = (call.path, command.cwd)
-        guarded = _Guarded(None if self.limits is None else Watchdog(self.limits, writable, self.groups))
-        await Confinement(self.wrap).hand_over(writable)
-        argv = self.wrap.argv(limited(command.argv), self._view(command, writable, endpoint))
+        guarded = _Guarded(self.confinement.watchdog(writable))
+        await self.confinement.hand_over(writable)
+        argv = self.confinement.wrap.argv(limited(command.argv), self._view(command, writable, endpoint))
         with LogFile(call.events) as log:
 
             def on_stdout(chunk: bytes) -> None:
@@ -123,7 +121,7 @@ class Launcher:
                 lines.feed(chunk)
 
             code, cut = await process.streamed(
-                argv if guarded.watchdog is None else guarded.watchdog.argv(argv),
+                guarded.watchdog.argv(argv),
                 cwd=command.cwd,
                 env=self._environment(command, call),
                 stdin=command.stdin,
@@ -137,14 +135,9 @@ class Launcher:
     def _view(self, command: Command, writable: Sequence[Path], endpoint: Endpoint | None) -> FileSystemView:
         program = Path(command.argv[0])
         package = (program.parent,) if "node_modules" in program.parts else ()
-        outlet = _outlet(endpoint) if self.wrap.kind is Isolation.SANDBOX else None
-        return FileSystemView(
-            writable=writable,
-            readable=(program, *package, *self.readable, *command.readable, Path(sys.prefix), Path(sys.base_prefix)),
-            hidden=self.hidden,
-            network=outlet is None,
-            outlet=outlet,
-        )
+        outlet = _outlet(endpoint) if self.confinement.wrap.kind is Isolation.SANDBOX else None
+        readable = (program, *package, *command.readable, Path(sys.prefix), Path(sys.base_prefix))
+        return self.confinement.view(writable, readable, network=outlet is None, outlet=outlet)
 
     def keep(self, call: CallDirectory, name: str, *, completed: bool = False) -> Path | None:
         """Keep a call's events under `name`, those of completed calls apart; return None if there are none to keep."""

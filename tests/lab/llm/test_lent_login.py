@@ -25,7 +25,7 @@ from shared.llm.endpoint import Endpoint
 from shared.llm.port import NOT_RUN, CoderCall, Ending, Request
 from shared.llm.prices import Prices
 from shared.loop.real_clock import RealClock
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Confinement
 
 REQUEST = Request(CoderCall.IMPLEMENT, "#42", "A thing", "developer", "Do it.")
 NEW = "2026-11-09T00:00:00Z"
@@ -163,7 +163,7 @@ async def test_a_lock_that_cannot_be_taken_is_the_outcome_of_a_call_that_costs_n
 ) -> None:
     (file.parent / ".auth.json.engine-lock").mkdir()
     shop = Shop(tmp_path)
-    launcher = Launcher(Wrap(Isolation.TREE_BY_GROUP), RealClock(), {"PATH": os.defpath}, shop.calls, shop.logs)
+    launcher = Launcher(Confinement(), RealClock(), {"PATH": os.defpath}, shop.calls, shop.logs)
     claude = Claude(shop.program("result()"), {"PATH": os.defpath})
     outcome = await CliCoder(claude, launcher, lender(file)).run(shop.request())
     assert (outcome.ending, outcome.usage) == (Ending.CONFIG, NOT_RUN)
@@ -186,9 +186,7 @@ async def test_the_sandbox_is_tried_with_what_calls_by_the_login_are_denied(file
         f'sandbox) echo "$*" > {shlex.quote(str(tmp_path / "asked"))}; echo refused >&2; exit 1;; esac\n'
     )
     program.chmod(0o755)
-    launcher = Launcher(
-        Wrap(Isolation.TREE_BY_GROUP), RealClock(), {"PATH": os.defpath}, tmp_path / "calls", tmp_path / "logs"
-    )
+    launcher = Launcher(Confinement(), RealClock(), {"PATH": os.defpath}, tmp_path / "calls", tmp_path / "logs")
     with pytest.raises(Misconfigured, match=r"cannot start its sandbox here.*refused"):
         await dialect(program, launcher, Prices({}), login=link).ready()
     asked = (tmp_path / "asked").read_text()

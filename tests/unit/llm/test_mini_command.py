@@ -17,7 +17,7 @@ from shared.llm.cli.launch import Command, Launcher
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import CoderCall, Request, RunLimits
 from shared.loop.real_clock import RealClock
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Confinement
 
 TOKEN = "call-token-c4n4ry"
 SCHEMA = {"type": "object", "properties": {"verdict": {"type": "string"}}, "required": ["verdict"]}
@@ -33,7 +33,7 @@ def program(place: Path, *beside: str) -> Path:
 
 def command(tmp_path: Path, call: CoderCall = CoderCall.IMPLEMENT, **changes: Any) -> Command:
     """Return the command that a call would run."""
-    launcher = Launcher(Wrap(Isolation.TREE_BY_GROUP), RealClock(), {"PATH": "/bin"}, tmp_path, tmp_path)
+    launcher = Launcher(Confinement(), RealClock(), {"PATH": "/bin"}, tmp_path, tmp_path)
     cli = mini.dialect(program(tmp_path / "cli", "minisweagent/__init__.py"), launcher)
     asked: dict[str, Any] = {"tree": tmp_path / "tree", "model": "m", "limits": RunLimits(max_turns=7), **changes}
     request = Request(call, "#1", "A thing", "developer", asked.pop("prompt", "Do it."), **asked)
