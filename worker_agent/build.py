@@ -49,11 +49,11 @@ from worker_agent.policy import (
 from worker_agent.ports import Forge
 from worker_agent.reconcile_rules import rules
 from worker_agent.repository_rules import RepositoryRuleReader
-from worker_agent.tdd.proof.base_run_cache import BaseRuns
 from worker_agent.tdd.runners.observed_runs import ObservedBench
 from worker_agent.tdd.runners.test_bench import TestBench
 from worker_agent.tdd.setup.hooks import Hook, HookCommands, Hooks
 from worker_agent.tdd.setup.setup_step import SetUp
+from worker_agent.tdd.test_runs import BaseRuns, TestRuns
 
 PROMPTS = Path(__file__).with_name("prompts")
 
@@ -88,6 +88,7 @@ def build(parts: Parts) -> Agent:
     phase_commits = PhaseCommits(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
     bench = bench_of(parts, policy)
     base_runs = BaseRuns(settings.state_dir / "base-runs" / name.replace("/", "__"))
+    test_runs = TestRuns(phase_commits, bench, base_runs, own_set_up=True)
     claimant = parts.claimant
     trust_filter = TrustFilter(
         TrustedWriters(parts.people, claimant.accounts, claimant.other_accounts), policy.intake.bots
@@ -98,9 +99,8 @@ def build(parts: Parts) -> Agent:
         hooks,
         RepositoryRuleReader(parts.configured, settings.backends(parts.configured)),
         _session_store(parts),
-        base_runs,
     )
-    session = CodingSession(phase_commits, parts.coder, bench, Prompts(PROMPTS), policy, options)
+    session = CodingSession(phase_commits, parts.coder, test_runs, Prompts(PROMPTS), policy, options)
     claims = Claims(Role.WORKER, parts.port, parts.claimant, parts.budget_check)
     worker = Worker(forge, claims, session, policy)
     parts.status.write_by_leases(worker.holding)

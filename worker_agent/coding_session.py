@@ -1,10 +1,9 @@
-"""A session of a model and the tests on one item: edits happen in `tree`, test runs in clean checkouts only."""
+"""The tools of every phase of an item: its workspace and rules, its prompts, and a coder that edits its tree."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -26,24 +25,14 @@ from shared.text.prompts import Prompts, Untrusted
 from worker_agent.attached_images import AttachedImages, ImageFetcher, none_shown
 from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.failure_artifacts import LastRun, below_state, keep_last
-from worker_agent.known_runs import KnownRuns
-from worker_agent.patch_check import policy_of
 from worker_agent.phase_commits import PhaseCommits, reader, texts
 from worker_agent.policy import Policy
 from worker_agent.prompt_inputs import bounded
 from worker_agent.repository_rules import FILE, ItemRules, RepositoryRuleReader
-from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.proof.base_run_cache import BaseRuns
-from worker_agent.tdd.proof.change import load
-from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
-from worker_agent.tdd.proof.layout import Layout
-from worker_agent.tdd.proof.subject import Run, pinned_by
 from worker_agent.tdd.proof.suites import chosen_suites
-from worker_agent.tdd.runners.runner import Selection
-from worker_agent.tdd.runners.test_bench import TestBench
-from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.tdd.setup.hooks import Hooks
 from worker_agent.tdd.setup.installed import Installed
+from worker_agent.tdd.test_runs import TestRuns
 from worker_agent.work_context import WorkContext
 
 CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
@@ -80,7 +69,7 @@ class _Made:
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """The parts of a session that it can do without; without `base_runs`, each process runs the suite of a base once.
+    """The parts of a session that it can do without.
 
     `listening` selects the comments of an issue that coders are told, `image_fetcher` fetches its images for them,
     `hooks` run around each run of a coder, `rules` are those that repositories have of their own. With `continued`,
@@ -92,17 +81,16 @@ class SessionOptions:
     hooks: Hooks | None = None
     rules: RepositoryRuleReader | None = None
     continued: ContinuedSessions | None = None
-    base_runs: BaseRuns = field(default_factory=lambda: BaseRuns(None))
 
 
 class CodingSession:
-    """The tools of every phase: a coder on a throw-away tree, and a bench for clean checkouts."""
+    """The tools of every phase: a coder on a throw-away tree, and test runs in clean checkouts."""
 
     def __init__(
         self,
         phase_commits: PhaseCommits,
         coder: Coder,
-        bench: TestBench,
+        test_runs: TestRuns,
         prompts: Prompts,
         policy: Policy,
         options: SessionOptions | None = None,
@@ -113,15 +101,12 @@ class CodingSession:
         self._hooks = options.hooks
         self._rules = options.rules
         self._continued = options.continued
-        self._base_runs = options.base_runs
         self.phase_commits = phase_commits
         self._coder = coder
-        self.bench = bench
+        self.test_runs = test_runs
         self._prompts = prompts
         self.policy = policy
-        self._runs = KnownRuns()
         self._spent: Newest[int, list[Usage]] = Newest()
-        self._whole: Newest[int, int] = Newest()
 
     async def tidy(self, numbers: Iterable[int]) -> None:
         """Clean up the disk if it is time; the items `numbers` are in work."""
@@ -197,7 +182,7 @@ class CodingSession:
             return made.trees[turn, work.topic]
         await begin_run(work.held, more=recorded(work.held.fence, work.discussion))
         tree_root = await work.space.reset_tree(start)
-        installed = await self.bench_of(work).equip(tree_root, work.suites[0].directory)
+        installed = await self.test_runs.bench_of(work).equip(tree_root, work.suites[0].directory)
         if self._hooks is not None:
             await self._hooks.before(work.space.root, tree_root, work.issue.number)
         shown = await work.pictures.lay(tree_root)
@@ -215,13 +200,6 @@ class CodingSession:
         memory.keep(LastRun(work.space, start, tree, request, outcome))
         memory.keep(made).trees[turn, work.topic] = tree
         return tree
-
-    def bench_of(self, work: WorkContext) -> TestBench:
-        """Return the bench for an item; its set-up takes the files of the commit that the item began on."""
-        export = partial(work.space.export, work.held.fence.base or work.base)
-        if self._rules is None:
-            return self.bench.based(export)
-        return self.bench.based(export).setting_up(work.rules.setup_command)
 
     def _request(self, work: WorkContext, call: CoderCall, turn: Attempt, prompt: str, tree_root: Path) -> Request:
         return Request(
@@ -284,86 +262,3 @@ class CodingSession:
         known = [usage.cost_usd for usage in runs if usage.cost_usd is not None]
         sources = ", ".join(sorted({usage.cost_source for usage in runs}))
         return Cost(sum(known), sources) if len(known) == len(runs) else Cost(None, "unknown")
-
-    def take_suite_runs(self, number: int) -> int:
-        """Return how often a whole suite ran for an item in this process since the last call of this method."""
-        return self._whole.pop(number, 0)
-
-    async def test(
-        self, work: WorkContext, commit_or_tree: str, over: Overlay = NOTHING_OVER, *, since: str = ""
-    ) -> TestRun:
-        """Run all tests of exactly this commit or tree in a fresh checkout; once per tree.
-
-        `since` is the commit or tree that others answer for; everything that differs from it was made by the engine.
-        Files that control the run have the version that they had in `since`. Raises `PatchRefused` before set-up or
-        tests run anything of a tree that the patch policy refuses.
-        """
-        tree = await work.space.tree_of(commit_or_tree)
-        over = replace(over, files={**await self._pinned_files(work, since or work.base, tree), **over.files})
-        return await self._run_tests(work, tree, over, None, None, since=since)
-
-    def _count_whole(self, work: WorkContext) -> None:
-        self._whole[work.issue.number] = self._whole.get(work.issue.number, 0) + 1
-
-    async def test_base(self, work: WorkContext, commit: str = "") -> TestRun:
-        """Return the test run of the item's base, or of another commit of its base branch: run once on this machine."""
-        tree = await work.space.tree_of(commit or work.base)
-        key = (tree, self._commands(work), "base")
-        known = self._runs.find(key)
-        if known is None:
-            execution = self._execution(work)
-            about = (*self._commands(work), self.bench_of(work).circumstances)
-
-            async def run() -> TestRun:
-                self._count_whole(work)
-                return await execution.run(tree)
-
-            known = self._runs.keep(key, await self._base_runs.of(tree, about, run))
-        return known
-
-    def runs(self, work: WorkContext) -> Run:
-        """Return the function that runs the tests of trees for a proof; only runs of damaged code are not cached."""
-
-        async def run(tree: str, over: Overlay, selection: Selection | None, deadline: float | None) -> TestRun:
-            return await self._run_tests(work, tree, over, selection, deadline)
-
-        return run
-
-    async def _run_tests(
-        self,
-        work: WorkContext,
-        commit_or_tree: str,
-        over: Overlay,
-        selection: Selection | None,
-        deadline: float | None,
-        since: str = "",
-    ) -> TestRun:
-        tree = await work.space.tree_of(commit_or_tree)
-        key = (tree, self._commands(work), over.digest, selection)
-        known = self._runs.find(key)
-        if known is None:
-            policy = policy_of(work.specification, work.allowed)
-            since = since or await self.phase_commits.history.judged_from(work.held.fence, work.base)
-            await self.phase_commits.judge(work.held.fence, work.space, since, tree, policy)
-            if selection is None:
-                self._count_whole(work)
-            known = await self._execution(work).run(tree, over, selection, deadline)
-            if deadline is None:  # damaged code is run once
-                known = self._runs.keep(key, known)
-        return known
-
-    async def _pinned_files(self, work: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
-        """Return the pinned versions of files that control the run: a tree cannot choose them itself."""
-        change = await load(work.space, since, tree, Layout(work.suites, work.rules.code.test_files), ())
-        return pinned_by(change, work.specification)
-
-    def _execution(self, work: WorkContext) -> Execution:
-        return Execution(self.bench_of(work), work.suites, work.space, work.specification.files)
-
-    def _commands(self, work: WorkContext) -> tuple[str, ...]:
-        return tuple(f"{suite.directory}: {suite.choice.test_command}" for suite in work.suites)
-
-    async def test_files(self, work: WorkContext, commit_or_tree: str) -> dict[str, bytes]:
-        """Return the test files of a commit or tree that differ from the item's base, with their content there."""
-        changed = {change.path for change in await work.space.changes(work.base, commit_or_tree)}
-        return await texts(work.space, commit_or_tree, {path for path in changed if is_test_file(path)})

@@ -146,7 +146,7 @@ class Repairs:
         If the coder explains for everything why it changes nothing, that is accepted: the commit is empty.
         """
         start = held.fence.work_head
-        before = await self._session.test(work, start)
+        before = await self._session.test_runs.of(work, start)
         problems: tuple[str, ...] = ()
         for retry in range(TRIES):
             turn = Attempt(wish.first.attempt, wish.first.round, retry)
@@ -158,7 +158,7 @@ class Repairs:
             if not changed and not wish.explains(said):
                 problems = (UNCHANGED,)
             if not problems:
-                after = await self._session.test(work, tree)
+                after = await self._session.test_runs.of(work, tree)
                 problems = judge_kept(before, after, may_change=work.specification.may_change).details
             if not problems:
                 given = answers.answers(wish.items, said, changed=bool(changed))
@@ -170,7 +170,7 @@ class Repairs:
     async def _record(self, held: Held, work: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
         """Commit the passing change with its answers and evidence; quality commands may change it before that."""
         clean = await self._clean(work, tree, before)
-        after = await self._session.test(work, clean.tree)
+        after = await self._session.test_runs.of(work, clean.tree)
         note = replace(note, test_result=after.one_line())
         if clean.tree != await work.space.tree_of(held.fence.work_head):
             note = await self._evidence.added(work, clean.tree, note)
@@ -188,7 +188,9 @@ class Repairs:
         async def wrong(made: str) -> Sequence[str]:
             changed = {change.path for change in await work.space.changes(start, made)}
             weakened = await self._weakened_tests(work, start, made, changed)
-            return weakened or judge_kept(before, await self._session.test(work, made), may_change=may_change).details
+            if weakened:
+                return weakened
+            return judge_kept(before, await self._session.test_runs.of(work, made), may_change=may_change).details
 
         return await self._quality_fix.cleaned(work, start, tree, wrong)
 

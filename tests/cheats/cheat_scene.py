@@ -41,6 +41,7 @@ from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommits, Places
 from worker_agent.tdd.phases.cycle import RETRIES, Cycle
 from worker_agent.tdd.runners.test_bench import TestBench
+from worker_agent.tdd.test_runs import BaseRuns, TestRuns
 
 ENGINE = Identity("engine", "1+engine@users.noreply.github.com")
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -181,7 +182,8 @@ async def scene_of(
     bench = TestBench(ENVIRONMENT, deadline_seconds)
     rules = worker_policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": RunLimits(), **policy})
     coder = Coder({CoderCall.WRITE_TESTS: _listed(tests), CoderCall.IMPLEMENT: _listed(code)})
-    session = CodingSession(phase_commits, coder, bench, Prompts(build.PROMPTS), rules)
+    test_runs = TestRuns(phase_commits, bench, BaseRuns(None), own_set_up=False)
+    session = CodingSession(phase_commits, coder, test_runs, Prompts(build.PROMPTS), rules)
     board = Board()
     issue = Issue(NUMBER, "Add search", body, frozenset(), Account(1, "ada"), AT, AT)
     cycle = Cycle(session, board, test_retries=test_retries, regression_retries=regression_retries)

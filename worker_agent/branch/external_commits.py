@@ -50,8 +50,8 @@ class ExternalCommits:
         work, ours = await self._session.open(held, issue), held.fence.work_head
         await work.space.bring(tip)
         base = await self._base(held.fence, tip, base_branch)
-        before = await self._session.test(work, ours)
-        after = await self._session.test(replace(work, base=base), tip, since=tip)
+        before = await self._session.test_runs.of(work, ours)
+        after = await self._session.test_runs.of(replace(work, base=base), tip, since=tip)
         own = {change.path for change in await work.space.changes(work.base, ours)}
         missing = newly_failing(before, before, after, own)
         held.check()

@@ -95,9 +95,9 @@ class Sync:
 
     async def _test_merge(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
         """Return the run of a merged tree, and the tests that passed on either side and fail there."""
-        ours = await self._session.test(m.work, m.ours, since=m.ours)
-        base = await self._session.test_base(m.work, m.theirs)
-        merged = await self._session.test(m.work, tree, since=m.merged.tree)
+        ours = await self._session.test_runs.of(m.work, m.ours, since=m.ours)
+        base = await self._session.test_runs.of_base(m.work, m.theirs)
+        merged = await self._session.test_runs.of(m.work, tree, since=m.merged.tree)
         return merged, newly_failing(ours, base, merged, m.own)
 
     async def _resolve_conflict(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:

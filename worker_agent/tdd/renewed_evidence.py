@@ -39,7 +39,7 @@ class RenewedEvidence:
         """
         base = await _base(self._session, work)
         if (proven := await self._still_proven(work, base, tree)) is not None:
-            return self._with_evidence(note, base, proven, (await self._session.test(work, tree)).code)
+            return self._with_evidence(note, base, proven, (await self._session.test_runs.of(work, tree)).code)
         work = replace(work, base=base, criterion=None, topic="")
         await work.space.bring(base)
         try:
@@ -50,7 +50,7 @@ class RenewedEvidence:
         return self._with_evidence(note, base, found, found.exit_code)
 
     def _with_evidence(self, note: Note, base: str, found: Note, exit_code: int | None) -> Note:
-        runs = self._session.take_suite_runs(note.issue)
+        runs = self._session.test_runs.take_suite_runs(note.issue)
         return replace(
             note,
             base=base,
@@ -76,7 +76,7 @@ class RenewedEvidence:
         paths = [one.path for one in changes]
         before, after = await texts(work.space, oid, paths), await texts(work.space, tree, paths)
         same = all(is_same_code(path, before[path], after[path]) for path in paths)
-        passed = (await self._session.test(work, tree)).passed
+        passed = (await self._session.test_runs.of(work, tree)).passed
         return last if same and passed >= set(last.new_tests) else None
 
     async def _judge(self, work: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:

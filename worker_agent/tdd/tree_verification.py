@@ -37,7 +37,7 @@ class TreeVerification:
         """
         if self._session.policy.code.local_suite == "changed":
             return TestRun()
-        run = await self._session.test_base(work)
+        run = await self._session.test_runs.of_base(work)
         if run.missing:
             raise Misconfigured(f"test_command: {run.missing}")
         verdict = judge_baseline(run)
@@ -105,7 +105,7 @@ class TreeVerification:
             work.space, start or work.base, tree, Layout(work.suites, work.rules.code.test_files), paths
         )
         rules = Rules(policy.code.damages, policy.code.old_tests, policy.code.local_suite)
-        return ProofSubject.of(change, self._session.runs(work), rules, specification)
+        return ProofSubject.of(change, self._session.test_runs.for_proof(work), rules, specification)
 
 
 def _activated(change: Change, waiting: Marked | None) -> Change:

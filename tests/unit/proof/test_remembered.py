@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from worker_agent.tdd.proof import base_run_cache
-from worker_agent.tdd.proof.base_run_cache import BaseRuns
+from worker_agent.tdd import test_runs
 from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
+from worker_agent.tdd.test_runs import BaseRuns
 
 RUN = TestRun(
     {"a.py::x": TestResult("a.py::x", "a.py", CaseOutcome.FAILED, FailureKind.SYNTAX, "odd \udcff", asserted=True)},
@@ -71,6 +71,6 @@ async def test_without_a_directory_nothing_is_remembered() -> None:
 
 async def test_the_oldest_runs_go(tmp_path: Path) -> None:
     runs = BaseRuns(tmp_path)
-    for number in range(base_run_cache.KEPT + 3):
+    for number in range(test_runs.MOST_BASE_RUNS + 3):
         await runs.of(f"{number:040x}", ["pytest"], Counted())
-    assert len(files(tmp_path)) == base_run_cache.KEPT
+    assert len(files(tmp_path)) == test_runs.MOST_BASE_RUNS

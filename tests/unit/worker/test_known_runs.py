@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tracemalloc
 
-from worker_agent.known_runs import FEWEST_RUNS, MOST_RESULTS, MOST_RUNS, KnownRuns
 from worker_agent.tdd.runners.test_run import CaseOutcome, TestResult, TestRun
+from worker_agent.tdd.test_runs import FEWEST_RUNS, MOST_RESULTS, MOST_RUNS, KnownRuns
 
 
 def run_of(tests: int, *, failing: int = -1) -> TestRun:

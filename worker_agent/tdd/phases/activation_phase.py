@@ -67,7 +67,8 @@ class ActivationPhase:
         red = await self._verification.red(work, baseline, tree)
         at_once = activation.judge(baseline, red.run, test)
         if at_once is not None and at_once.error is ErrorType.REGRESSION:
-            again = await self._session.test(work, tree, Overlay(again=1, purpose=RunPurpose(PurposeKind.AGAIN)))
+            second = Overlay(again=1, purpose=RunPurpose(PurposeKind.AGAIN))
+            again = await self._session.test_runs.of(work, tree, second)
             at_once = activation.judge(baseline, red.run, test, unstable_tests(red.run, again))
         if at_once is None:
             await self._record_red(work, test, baseline, red, tree)

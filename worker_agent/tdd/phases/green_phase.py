@@ -165,7 +165,7 @@ class GreenPhase:
             green = await self._verification.green(work, baseline, red, clean.tree)
         note = green_note(work, (baseline, red.run, green.run), green.verdict, attempt)
         # the whole suite's runs of refused attempts count as well
-        proof = replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number))
+        proof = replace(green.proof, suite_runs=self._session.test_runs.take_suite_runs(work.issue.number))
         note = replace(note, proof=proof, summary=change_summary.of_coder(implementation.closing_text))
         await self._record_green(held, work, clean, note)
 

@@ -100,7 +100,7 @@ class PlainPhase:
             phase_note(work, Phase.GREEN, decide.Phase.CI, green.run),
             baseline=counted(await self._verification.baseline(work)),
             attempts=attempt,
-            proof=replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number)),
+            proof=replace(green.proof, suite_runs=self._session.test_runs.take_suite_runs(work.issue.number)),
             summary=change_summary.of_coder(self._session.closing_text(held, tree)),
             cost_usd=cost.usd,
             cost_source=cost.source,

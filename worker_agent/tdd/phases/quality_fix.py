@@ -124,7 +124,7 @@ class QualityFix:
             directory = await work.space.checkout(commit_or_tree, into)
             scratch = work.space.root / "scratch"
             scratch.mkdir(exist_ok=True)
-            inside, bench = work.rules.code.working_directory, self._session.bench_of(work)
+            inside, bench = work.rules.code.working_directory, self._session.test_runs.bench_of(work)
             found = [await bench.command(command, directory, scratch, inside) for command in commands]
             self._ran = dict(list(self._ran.items())[1 - KEPT :]) | {key: tuple(found)}
         return self._ran[key]

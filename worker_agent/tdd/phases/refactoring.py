@@ -64,7 +64,7 @@ class Refactoring:
         green = dict(await next_phase.phases(self._session, work)).get(start)
         if green is None:
             raise NothingToConfirm
-        before = await self._session.test(work, start)
+        before = await self._session.test_runs.of(work, start)
         refused: tuple[str, ...] = ()
         for retry in range(self._retries + 1):
             turn = Attempt(round=held.fence.round, retry=retry)
@@ -126,12 +126,12 @@ class Refactoring:
         wrong += [f"{path}: it is not part of this change; name the idea, do not carry it out." for path in strange]
         if wrong:
             return tuple(wrong)
-        after = await self._session.test(work, tree)
+        after = await self._session.test_runs.of(work, tree)
         broken = judge_kept(before, after).details
         return broken or await self._quality_fix.problems(work, start, tree)
 
     async def _record(self, held: Held, work: WorkContext, green: Note, tree: str) -> None:
-        run = await self._session.test(work, tree)
+        run = await self._session.test_runs.of(work, tree)
         asks = self._session.policy.code.refactor == "approve"
         cost = self._session.take_spent(work.issue.number)
         note = Note(
