@@ -17,13 +17,13 @@ from worker_agent.branch.previous_branch import PreviousBranch
 from worker_agent.branch.update import BranchUpdate
 from worker_agent.ci import ci_comments
 from worker_agent.ci.reactions import CiReactions
-from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Action, Snapshot
 from worker_agent.effects import Effects
 from worker_agent.errors import BranchExists, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.observe import Observer
 from worker_agent.open_pull_request import Opening
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.repairs import Repairs
@@ -64,28 +64,28 @@ class Actions:
     def __init__(
         self,
         forge: Forge,
-        session: CodingSession,
+        tools: PhaseTools,
         effects: Effects,
         observer: Observer,
         rounds: Rounds,
         policy: Policy,
     ) -> None:
         self._forge = forge
-        self._session = session
+        self._tools = tools
         self._effects = effects
         self._observer = observer
         self._rounds = rounds
         self._policy = policy
-        self._opening = Opening(forge, effects, session.phase_commits.mirror, policy)
-        self._previous_branch = PreviousBranch(session.phase_commits, forge, policy.base)
-        self._body_updates = BodyUpdates(forge.pulls, session)
-        self._branch_update = BranchUpdate(session, forge, policy)
-        quality_fix = QualityFix(session)
-        self._cycle = Cycle(session, forge.status, quality_fix=quality_fix)
-        self._refactoring = Refactoring(session, forge.status, quality_fix)
+        self._opening = Opening(forge, effects, tools.phase_commits.mirror, policy)
+        self._previous_branch = PreviousBranch(tools.phase_commits, forge, policy.base)
+        self._body_updates = BodyUpdates(forge.pulls, tools)
+        self._branch_update = BranchUpdate(tools, forge, policy)
+        quality_fix = QualityFix(tools)
+        self._cycle = Cycle(tools, forge.status, quality_fix=quality_fix)
+        self._refactoring = Refactoring(tools, forge.status, quality_fix)
         self._reactions = CiReactions(forge.checks, forge.status)
         self._repairs = Repairs(
-            session, forge.checks, rounds, quality_fix, may_edit_workflows=policy.code.may_edit_workflows
+            tools, forge.checks, rounds, quality_fix, may_edit_workflows=policy.code.may_edit_workflows
         )
 
     async def act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
@@ -181,12 +181,12 @@ class Actions:
         self._opening.note_built(held)
 
     async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> Step:
-        change = await change_facts.described(self._session, held, snapshot.issue)
+        change = await change_facts.described(self._tools, held, snapshot.issue)
         text = pull_request_body.body(change or change_facts.unproven(held, snapshot.issue))
         flags = self._policy.names.read(snapshot.issue.labels).flags
         if change is not None and change.set_aside and Flag.PROBLEMATIC_TEST not in flags:
             await self._flag(held)  # whoever set it aside may have ended before this
-        labels = await self._session.labels(held.fence.base)
+        labels = await self._tools.labels(held.fence.base)
         opened = await self._opening.pull_request(held, snapshot, text, labels)
         if isinstance(opened, Ended):
             return opened

@@ -29,7 +29,6 @@ from shared.workflow import Event, Role, Stage
 from shared.workflow.labels import Flag
 from worker_agent.attempt_history import AttemptHistory
 from worker_agent.ci.ci_reader import CiReader
-from worker_agent.coding_session import CodingSession
 from worker_agent.decide import (
     LEAVES_LABELS,
     SHOWS_LABELS_ITSELF,
@@ -51,6 +50,7 @@ from worker_agent.intake.requests import Requests
 from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.intake.unusable_configuration import is_unbegun
 from worker_agent.observe import Observer
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.role_routing import passed_on
@@ -89,16 +89,16 @@ class Worker:
 
     role = Role.WORKER
 
-    def __init__(self, forge: Forge, claims: Claims, session: CodingSession, policy: Policy) -> None:
-        self._noted = NotedStatus(forge.status, session.unshown)
+    def __init__(self, forge: Forge, claims: Claims, tools: PhaseTools, policy: Policy) -> None:
+        self._noted = NotedStatus(forge.status, tools.unshown)
         self._forge = forge = replace(forge, status=self._noted)
         self._claims = claims
         port, claimant = claims.port, claims.claimant
-        self._session = session
+        self._tools = tools
         self._policy = policy
         self._lost_labels = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
-        mirror, history = session.phase_commits.mirror, session.phase_commits.history
-        self._effects = Effects(forge, policy, AttemptHistory(mirror, session.phase_commits.keys), history)
+        mirror, history = tools.phase_commits.mirror, tools.phase_commits.history
+        self._effects = Effects(forge, policy, AttemptHistory(mirror, tools.phase_commits.keys), history)
         self._ci_reader = CiReader(forge.checks, mirror, policy, port.boot)
         writers = TrustedWriters(forge.people, claimant.accounts, claimant.other_accounts)
         self._observer = Observer(forge, history, self._ci_reader, writers, policy)
@@ -109,7 +109,7 @@ class Worker:
         requests = Requests(forge.issues, history, siblings, writers, feedback, policy.names)
         self._eligibility = Eligibility(forge, writers, siblings, requests, self._ci_reader, policy)
         self._candidates = Candidates(policy, self._eligibility.times_freed)
-        self._rounds = Rounds(feedback, forge, session.phase_commits, policy.bounds.rounds)
+        self._rounds = Rounds(feedback, forge, tools.phase_commits, policy.bounds.rounds)
 
     @property
     def holding(self) -> Mapping[ItemKey, Held]:
@@ -126,7 +126,7 @@ class Worker:
         known = await self._forge.inbox.look()
         await self._ci_reader.begin()
         await self._eligibility.look(known)
-        await self._session.tidy(self._claims.numbers)
+        await self._tools.tidy(self._claims.numbers)
         return self._candidates.of(known, self._forge.inbox.orphans.values())
 
     async def prepare(self, candidate: Candidate) -> Claim | Skip:
@@ -148,7 +148,7 @@ class Worker:
                 yield held
         finally:
             if held is not None:
-                self._session.ended(held)
+                self._tools.ended(held)
 
     async def step(self, held: Held) -> Step:
         """Observe, make the labels follow the fence, decide, act."""
@@ -277,5 +277,5 @@ class Worker:
         """Hand the item to a person, with the flags and the stage that fit the error."""
         flags = error.flags if isinstance(error, Aborted | RunEnded) else (Flag.MANUAL_INTERVENTION,)
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
-        await self._session.keep_last(held, error)
+        await self._tools.keep_last(held, error)
         await self._effects.give_up(held, error, flags, event=event)

@@ -10,8 +10,8 @@ from shared.errors import Blocked
 from shared.github.ports import Pulls
 from shared.lock.hold import Held
 from worker_agent import change_facts, pull_request_body
-from worker_agent.coding_session import CodingSession
 from worker_agent.decide import HANDS_OVER, Action, Snapshot
+from worker_agent.phase_tools import PhaseTools
 
 log = structlog.get_logger()
 
@@ -25,9 +25,9 @@ MOST = 500
 class BodyUpdates:
     """Updates the bodies of one repository's pull requests."""
 
-    def __init__(self, pulls: Pulls, session: CodingSession) -> None:
+    def __init__(self, pulls: Pulls, tools: PhaseTools) -> None:
         self._pulls = pulls
-        self._session = session
+        self._tools = tools
         self._written: OrderedDict[int, str] = OrderedDict()
 
     async def follow(self, action: Action, held: Held, seen: Snapshot) -> bool:
@@ -41,7 +41,7 @@ class BodyUpdates:
         number = pull_request.number
         if pull_request_body.shown_head(pull_request.body) in {"", head} or self._written.get(number) == head:
             return False
-        change = await change_facts.described(self._session, held, seen.issue)
+        change = await change_facts.described(self._tools, held, seen.issue)
         text = pull_request_body.renewed(pull_request.body, change) if change is not None else None
         if text is None:
             return False

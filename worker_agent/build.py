@@ -29,7 +29,6 @@ from shared.text.prompts import Prompts
 from shared.workflow import Role
 from worker_agent.agent import Worker, stages
 from worker_agent.attached_images import ImageFetcher
-from worker_agent.coding_session import CodingSession, SessionOptions
 from worker_agent.comments import beginning
 from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.decide import Bounds
@@ -38,6 +37,7 @@ from worker_agent.intake.ceilings import AccountCeiling, CeilingCheck, Ceilings
 from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.intake.unusable_configuration import Unusable
 from worker_agent.phase_commits import PhaseCommits, Places
+from worker_agent.phase_tools import OptionalTools, PhaseTools
 from worker_agent.policy import (
     REPAIR,
     IntakePolicy,
@@ -93,16 +93,16 @@ def build(parts: Parts) -> Agent:
     trust_filter = TrustFilter(
         TrustedWriters(parts.people, claimant.accounts, claimant.other_accounts), policy.intake.bots
     )
-    options = SessionOptions(
+    options = OptionalTools(
         Listening(parts.comments, trust_filter),
         ImageFetcher(parts.attachments, trust_filter, parts.clock.boot),
         hooks,
         RepositoryRuleReader(parts.configured, settings.backends(parts.configured)),
         _session_store(parts),
     )
-    session = CodingSession(phase_commits, parts.coder, test_runs, Prompts(PROMPTS), policy, options)
+    tools = PhaseTools(phase_commits, parts.coder, test_runs, Prompts(PROMPTS), policy, options)
     claims = Claims(Role.WORKER, parts.port, parts.claimant, parts.budget_check)
-    worker = Worker(forge, claims, session, policy)
+    worker = Worker(forge, claims, tools, policy)
     parts.status.write_by_leases(worker.holding)
     return commanded(parts, worker, inbox, start_signals(parts, inbox))
 

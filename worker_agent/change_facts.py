@@ -12,7 +12,7 @@ from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import Issue
 from worker_agent.attempt_history import RefusedAttempts
-from worker_agent.coding_session import CodingSession, Cost
+from worker_agent.phase_tools import Cost, PhaseTools
 from worker_agent.pull_request_body import ChangeSummary
 from worker_agent.tdd import claim_writing
 from worker_agent.tdd.claim_writing import claimed, together
@@ -25,13 +25,13 @@ Phases = Sequence[tuple[str, Note]]
 """The phase commits between the base and the head, oldest first, each with its note."""
 
 
-async def described(session: CodingSession, held: Held, issue: Issue) -> ChangeSummary | None:
+async def described(tools: PhaseTools, held: Held, issue: Issue) -> ChangeSummary | None:
     """Return the facts about the fence's commit for its pull request; None if no note was found for it."""
-    work = await session.open(held, issue)
-    phases = await next_phase.phases(session, work)
+    work = await tools.open(held, issue)
+    phases = await next_phase.phases(tools, work)
     if renewed(phases) is None and held.fence.work_head not in dict(phases):
         return None
-    notes, shown = await session.phase_commits.notes(work.space, held.fence), _Shown.of(held.fence, phases)
+    notes, shown = await tools.phase_commits.notes(work.space, held.fence), _Shown.of(held.fence, phases)
     evidence = _evidence(shown, phases, _cost(notes.values()), _criteria(work))
     claimed_ = _is_claimed(shown.phases, evidence.tried)
     changed = await work.space.changes(held.fence.base, held.fence.work_head)
@@ -45,9 +45,9 @@ async def described(session: CodingSession, held: Held, issue: Issue) -> ChangeS
         implied_criteria=any(criterion.implied for criterion in work.specification.criteria),
         flagged=flagged(changed, policy=Policy()),
         test_commands=work.test_commands,
-        claim=claim_writing.write(_claim(held.fence, shown, evidence), session.phase_commits.keys) if claimed_ else "",
-        merges=session.policy.pulls.merge,
-        documentation=session.policy.pulls.documentation,
+        claim=claim_writing.write(_claim(held.fence, shown, evidence), tools.phase_commits.keys) if claimed_ else "",
+        merges=tools.policy.pulls.merge,
+        documentation=tools.policy.pulls.documentation,
         set_aside=evidence.set_aside,
     )
 

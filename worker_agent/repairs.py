@@ -19,12 +19,12 @@ from shared.text.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide, workflow_files
 from worker_agent.attempt_history import CI_RED
-from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.feedback import answers
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.quality_fix import Clean, QualityFix
@@ -71,7 +71,7 @@ class Repairs:
 
     def __init__(
         self,
-        session: CodingSession,
+        tools: PhaseTools,
         checks: Checks,
         rounds: Rounds,
         quality_fix: QualityFix,
@@ -79,27 +79,27 @@ class Repairs:
         may_edit_workflows: bool = False,
     ) -> None:
         """`may_edit_workflows`: a repair may change a CI workflow file if that file is the cause of the failure."""
-        self._session = session
+        self._tools = tools
         self._quality_fix = quality_fix
-        self._evidence = RenewedEvidence(session)
+        self._evidence = RenewedEvidence(tools)
         self._may_edit_workflows = may_edit_workflows
         self._checks = checks
         self._rounds = rounds
 
     async def fix_ci(self, held: Held, issue: Issue, fixes: int) -> None:
         """Repair the failures of the current head's checks."""
-        work = await self._session.open(held, issue)
+        work = await self._tools.open(held, issue)
         failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
         red = await ci_logs.failures(self._checks, failed, LOG_BYTES)
         said = ci_logs.outputs(red)
         if self._may_edit_workflows:
-            paths = await self._session.phase_commits.mirror.paths(held.fence.work_head)
+            paths = await self._tools.phase_commits.mirror.paths(held.fence.work_head)
             work = replace(work, allowed=workflow_files.blamed(said, paths))
         diff = excerpt(await work.space.diff(work.base, held.fence.work_head), LOG_BYTES)
         rule = workflow_files.editable(work.allowed)
 
         def prompt(problems: Sequence[str]) -> str:
-            return self._session.prompt(
+            return self._tools.prompt(
                 "fix_ci",
                 work,
                 log=Untrusted(said),
@@ -121,12 +121,12 @@ class Repairs:
         if not items and not renewed:
             await self.read_ci(held)
             return
-        work = await self._session.open(held, issue)
+        work = await self._tools.open(held, issue)
         findings = answers.findings(items, renewed=renewed)
 
         def prompt(problems: Sequence[str]) -> str:
             text = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_as_list(problems)}"
-            return self._session.prompt(
+            return self._tools.prompt(
                 "address_review", work, findings=Untrusted(text), conventions=work.conventions or "none"
             )
 
@@ -146,19 +146,19 @@ class Repairs:
         If the coder explains for everything why it changes nothing, that is accepted: the commit is empty.
         """
         start = held.fence.work_head
-        before = await self._session.test_runs.of(work, start)
+        before = await self._tools.test_runs.of(work, start)
         problems: tuple[str, ...] = ()
         for retry in range(TRIES):
             turn = Attempt(wish.first.attempt, wish.first.round, retry)
-            tree = await self._session.edit(work, wish.call, start, turn, wish.prompt(problems))
+            tree = await self._tools.edit(work, wish.call, start, turn, wish.prompt(problems))
             held.check()
-            said = self._session.closing_text(held, tree)
+            said = self._tools.closing_text(held, tree)
             changed = {change.path for change in await work.space.changes(start, tree)}
             problems = await self._weakened_tests(work, start, tree, changed)
             if not changed and not wish.explains(said):
                 problems = (UNCHANGED,)
             if not problems:
-                after = await self._session.test_runs.of(work, tree)
+                after = await self._tools.test_runs.of(work, tree)
                 problems = judge_kept(before, after, may_change=work.specification.may_change).details
             if not problems:
                 given = answers.answers(wish.items, said, changed=bool(changed))
@@ -170,16 +170,16 @@ class Repairs:
     async def _record(self, held: Held, work: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
         """Commit the passing change with its answers and evidence; quality commands may change it before that."""
         clean = await self._clean(work, tree, before)
-        after = await self._session.test_runs.of(work, clean.tree)
+        after = await self._tools.test_runs.of(work, clean.tree)
         note = replace(note, test_result=after.one_line())
         if clean.tree != await work.space.tree_of(held.fence.work_head):
             note = await self._evidence.added(work, clean.tree, note)
-        cost = self._session.take_spent(work.issue.number)
+        cost = self._tools.take_spent(work.issue.number)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source, quality=clean.results)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note, allowed=work.allowed)
         to = FenceChange(stage=stage, phase=wish.then)
-        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
 
     async def _clean(self, work: WorkContext, tree: str, before: TestRun) -> Clean:
         """Return a change whose tests pass after the quality commands have run."""
@@ -190,7 +190,7 @@ class Repairs:
             weakened = await self._weakened_tests(work, start, made, changed)
             if weakened:
                 return weakened
-            return judge_kept(before, await self._session.test_runs.of(work, made), may_change=may_change).details
+            return judge_kept(before, await self._tools.test_runs.of(work, made), may_change=may_change).details
 
         return await self._quality_fix.cleaned(work, start, tree, wrong)
 

@@ -36,9 +36,9 @@ from shared.text.comment_signatures import Key, Keyring
 from shared.text.prompts import Prompts
 from shared.workflow import Role, Stage
 from worker_agent import build
-from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommits, Places
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.phases.cycle import RETRIES, Cycle
 from worker_agent.tdd.runners.test_bench import TestBench
 from worker_agent.tdd.test_runs import BaseRuns, TestRuns
@@ -131,7 +131,7 @@ class Scene:
     """One issue of one repository, and the cycle that works on it."""
 
     cycle: Cycle
-    session: CodingSession
+    tools: PhaseTools
     phase_commits: PhaseCommits
     mirror: Mirror
     held: Held
@@ -183,11 +183,11 @@ async def scene_of(
     rules = worker_policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": RunLimits(), **policy})
     coder = Coder({CoderCall.WRITE_TESTS: _listed(tests), CoderCall.IMPLEMENT: _listed(code)})
     test_runs = TestRuns(phase_commits, bench, BaseRuns(None), own_set_up=False)
-    session = CodingSession(phase_commits, coder, test_runs, Prompts(build.PROMPTS), rules)
+    tools = PhaseTools(phase_commits, coder, test_runs, Prompts(build.PROMPTS), rules)
     board = Board()
     issue = Issue(NUMBER, "Add search", body, frozenset(), Account(1, "ada"), AT, AT)
-    cycle = Cycle(session, board, test_retries=test_retries, regression_retries=regression_retries)
-    return Scene(cycle, session, phase_commits, mirror, _held(), coder, board, issue)
+    cycle = Cycle(tools, board, test_retries=test_retries, regression_retries=regression_retries)
+    return Scene(cycle, tools, phase_commits, mirror, _held(), coder, board, issue)
 
 
 def _listed(files: Files | list[Files]) -> list[Files]:

@@ -15,17 +15,17 @@ from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
 from worker_agent.branch.comments import adopted
 from worker_agent.branch.merge_check import newly_failing
-from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Head
 from worker_agent.errors import BranchTaken
+from worker_agent.phase_tools import PhaseTools
 
 
 class ExternalCommits:
     """Adopts what somebody else has pushed to a branch of ours."""
 
-    def __init__(self, session: CodingSession, status: StatusComments) -> None:
-        self._session = session
-        self._phase_commits = session.phase_commits
+    def __init__(self, tools: PhaseTools, status: StatusComments) -> None:
+        self._tools = tools
+        self._phase_commits = tools.phase_commits
         self._status = status
 
     async def adopt_external(self, held: Held, issue: Issue, base_branch: str) -> bool:
@@ -47,11 +47,11 @@ class ExternalCommits:
 
     async def adopt(self, held: Held, issue: Issue, tip: str, base_branch: str) -> None:
         """Make `tip` the commit from which this item continues, with a note of its test results."""
-        work, ours = await self._session.open(held, issue), held.fence.work_head
+        work, ours = await self._tools.open(held, issue), held.fence.work_head
         await work.space.bring(tip)
         base = await self._base(held.fence, tip, base_branch)
-        before = await self._session.test_runs.of(work, ours)
-        after = await self._session.test_runs.of(replace(work, base=base), tip, since=tip)
+        before = await self._tools.test_runs.of(work, ours)
+        after = await self._tools.test_runs.of(replace(work, base=base), tip, since=tip)
         own = {change.path for change in await work.space.changes(work.base, ours)}
         missing = newly_failing(before, before, after, own)
         held.check()

@@ -23,9 +23,9 @@ from shared.workflow.labels import Flag
 from worker_agent import comments, decide
 from worker_agent.branch.comments import in_step
 from worker_agent.branch.merge_check import described, newly_failing, unresolved
-from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import BaseGone, ConflictUnresolved
 from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.proof.later_changes import weakened
@@ -56,8 +56,8 @@ class _Meeting:
 class Sync:
     """Brings work branches in step with their base."""
 
-    def __init__(self, session: CodingSession, forge: Forge, policy: Policy) -> None:
-        self._session = session
+    def __init__(self, tools: PhaseTools, forge: Forge, policy: Policy) -> None:
+        self._tools = tools
         self._forge = forge
         self._policy = policy
 
@@ -67,7 +67,7 @@ class Sync:
         Raises `MergeFailed` if git fails without a conflict, `BaseGone`, and `ConflictUnresolved` if the one try to
         resolve it has failed: then the branch is unchanged.
         """
-        phase_commits = self._session.phase_commits
+        phase_commits = self._tools.phase_commits
         tip = await phase_commits.mirror.tip(base_branch)
         if tip is None:
             raise BaseGone(base_branch)
@@ -87,7 +87,7 @@ class Sync:
         return True
 
     async def _meet(self, held: Held, issue: Issue, base_branch: str, tip: str) -> _Meeting:
-        work, ours = await self._session.open(held, issue), held.fence.work_head
+        work, ours = await self._tools.open(held, issue), held.fence.work_head
         await work.space.bring(tip)
         paths = {change.path for change in await work.space.changes(work.base, ours)}
         merged = await merge(work.space.git, ours, tip)
@@ -95,16 +95,16 @@ class Sync:
 
     async def _test_merge(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
         """Return the run of a merged tree, and the tests that passed on either side and fail there."""
-        ours = await self._session.test_runs.of(m.work, m.ours, since=m.ours)
-        base = await self._session.test_runs.of_base(m.work, m.theirs)
-        merged = await self._session.test_runs.of(m.work, tree, since=m.merged.tree)
+        ours = await self._tools.test_runs.of(m.work, m.ours, since=m.ours)
+        base = await self._tools.test_runs.of_base(m.work, m.theirs)
+        merged = await self._tools.test_runs.of(m.work, tree, since=m.merged.tree)
         return merged, newly_failing(ours, base, merged, m.own)
 
     async def _resolve_conflict(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:
         """Let a coder try once to resolve the conflict; return the finished tree and its run."""
         space, fence = m.work.space, held.fence
         start = await space.commit(m.merged.tree, (m.ours, m.theirs), "Merge, unfinished", held.server_now())
-        prompt = self._session.prompt(
+        prompt = self._tools.prompt(
             "resolve_conflict",
             m.work,
             base=f"{m.base_branch} at {m.theirs}",
@@ -112,7 +112,7 @@ class Sync:
             problems="none are known" if m.merged.conflicts else "\n".join(problems),
             diff=excerpt(await space.diff(fence.base, m.ours), DIFF_BYTES),
         )
-        tree = await self._session.edit(m.work, CoderCall.RESOLVE_CONFLICT, start, Attempt(round=fence.round), prompt)
+        tree = await self._tools.edit(m.work, CoderCall.RESOLVE_CONFLICT, start, Attempt(round=fence.round), prompt)
         held.check()
         run, left = await self._check_resolution(m, tree)
         if left:
@@ -143,7 +143,7 @@ class Sync:
         fence = held.fence
         answers = fence.phase in {decide.Phase.FEEDBACK, decide.Phase.TEXT}
         to = FenceChange(phase=fence.phase) if answers else FenceChange(stage=Stage.TESTING, phase=decide.Phase.CI)
-        cost = self._session.take_spent(m.work.issue.number)
+        cost = self._tools.take_spent(m.work.issue.number)
         note = Note(
             issue=m.work.issue.number,
             cycle=1,
@@ -158,4 +158,4 @@ class Sync:
         )
         subject = f"Merge {m.base_branch} into {comments.branch(fence)}"
         phased = PhaseCommit(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
-        await self._session.phase_commits.record(held, m.work.space, phased, m.work.specification, to)
+        await self._tools.phase_commits.record(held, m.work.space, phased, m.work.specification, to)

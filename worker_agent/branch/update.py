@@ -6,8 +6,8 @@ from shared.lock.hold import Held
 from shared.scheduling.agent_contract import Rest, Step
 from worker_agent.branch.external_commits import ExternalCommits
 from worker_agent.branch.sync import Sync
-from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Phase, Snapshot
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
@@ -15,12 +15,12 @@ from worker_agent.ports import Forge
 class BranchUpdate:
     """Updates the work branches of one repository."""
 
-    def __init__(self, session: CodingSession, forge: Forge, policy: Policy) -> None:
-        self._phase_commits = session.phase_commits
+    def __init__(self, tools: PhaseTools, forge: Forge, policy: Policy) -> None:
+        self._phase_commits = tools.phase_commits
         self._forge = forge
         self._policy = policy
-        self._people = ExternalCommits(session, forge.status)
-        self._sync = Sync(session, forge, policy)
+        self._people = ExternalCommits(tools, forge.status)
+        self._sync = Sync(tools, forge, policy)
 
     async def before(self, held: Held, seen: Snapshot) -> bool:
         """Update the branch before a paid step; return whether it changed, so that everything must be read again.

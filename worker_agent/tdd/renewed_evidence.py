@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from shared.git.notes import Note, Phase, ProofNote
 from shared.specification import SpecificationKind
-from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import texts
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.comparison.same_code import is_same_code
 from worker_agent.tdd.judging.verdict import listed
 from worker_agent.tdd.phases import next_phase
@@ -27,9 +27,9 @@ LOST = "On this later commit the change is not proven any more: {}"
 class RenewedEvidence:
     """Judges the whole change once more, from the base that its branch has."""
 
-    def __init__(self, session: CodingSession) -> None:
-        self._session = session
-        self._verification = TreeVerification(session)
+    def __init__(self, tools: PhaseTools) -> None:
+        self._tools = tools
+        self._verification = TreeVerification(tools)
 
     async def added(self, work: WorkContext, tree: str, note: Note) -> Note:
         """Return the note of a commit with its evidence: tests, their results on the base, and the damage tried.
@@ -37,9 +37,9 @@ class RenewedEvidence:
         A lost proof becomes a doubt and refuses nothing: the commit keeps every test. Without tests that can be run on
         the base the note stays as it is.
         """
-        base = await _base(self._session, work)
+        base = await _base(self._tools, work)
         if (proven := await self._still_proven(work, base, tree)) is not None:
-            return self._with_evidence(note, base, proven, (await self._session.test_runs.of(work, tree)).code)
+            return self._with_evidence(note, base, proven, (await self._tools.test_runs.of(work, tree)).code)
         work = replace(work, base=base, criterion=None, topic="")
         await work.space.bring(base)
         try:
@@ -50,7 +50,7 @@ class RenewedEvidence:
         return self._with_evidence(note, base, found, found.exit_code)
 
     def _with_evidence(self, note: Note, base: str, found: Note, exit_code: int | None) -> Note:
-        runs = self._session.test_runs.take_suite_runs(note.issue)
+        runs = self._tools.test_runs.take_suite_runs(note.issue)
         return replace(
             note,
             base=base,
@@ -64,7 +64,7 @@ class RenewedEvidence:
 
     async def _still_proven(self, work: WorkContext, base: str, tree: str) -> Note | None:
         """Return the note of the last proof, if it leaves nothing open and `tree` is the same code on the same base."""
-        done = await next_phase.phases(self._session, work)
+        done = await next_phase.phases(self._tools, work)
         oid, last = next(((oid, note) for oid, note in reversed(done) if note.proof is not None), ("", None))
         if last is None or last.proof is None or last.base != base or last.proof.unnoticed or last.proof.doubts:
             return None
@@ -76,7 +76,7 @@ class RenewedEvidence:
         paths = [one.path for one in changes]
         before, after = await texts(work.space, oid, paths), await texts(work.space, tree, paths)
         same = all(is_same_code(path, before[path], after[path]) for path in paths)
-        passed = (await self._session.test_runs.of(work, tree)).passed
+        passed = (await self._tools.test_runs.of(work, tree)).passed
         return last if same and passed >= set(last.new_tests) else None
 
     async def _judge(self, work: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:
@@ -107,9 +107,9 @@ def _is_only_cycle(last: Note, done: Sequence[tuple[str, Note]]) -> bool:
     return not last.current_test and sum(note.phase is Phase.GREEN for _, note in done) == 1
 
 
-async def _base(session: CodingSession, work: WorkContext) -> str:
+async def _base(tools: PhaseTools, work: WorkContext) -> str:
     """Return the commit of the base that the branch is built on: the last one it merged, else its first base."""
-    phases = await next_phase.phases(session, work)
+    phases = await next_phase.phases(tools, work)
     return next((note.base for _, note in reversed(phases) if note.phase is Phase.SYNC), work.base)
 
 

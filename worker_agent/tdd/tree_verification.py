@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from shared.errors import Misconfigured
 from shared.pending.marked import Marked
-from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
 from worker_agent.tdd.phases import activation
@@ -26,8 +26,8 @@ NO_FILE = "The coder changed no file: write the tests of the acceptance criteria
 class TreeVerification:
     """Judges the base, the tests on it, and the implementation of one item."""
 
-    def __init__(self, session: CodingSession) -> None:
-        self._session = session
+    def __init__(self, tools: PhaseTools) -> None:
+        self._tools = tools
 
     async def baseline(self, work: WorkContext) -> TestRun:
         """Return the test run of the base, before anything is paid; raise `CycleAborted` if it cannot be run.
@@ -35,9 +35,9 @@ class TreeVerification:
         A program that is not there says something of the machine, not of the issue: raises `Misconfigured`. Where the
         whole suite is left to CI nothing is run yet.
         """
-        if self._session.policy.code.local_suite == "changed":
+        if self._tools.policy.code.local_suite == "changed":
             return TestRun()
-        run = await self._session.test_runs.of_base(work)
+        run = await self._tools.test_runs.of_base(work)
         if run.missing:
             raise Misconfigured(f"test_command: {run.missing}")
         verdict = judge_baseline(run)
@@ -99,13 +99,13 @@ class TreeVerification:
 
     async def _subject(self, work: WorkContext, tree: str, start: str = "") -> ProofSubject:
         """Return the subject of a proof: the change from the item's base, or from `start`, to a tree."""
-        policy, specification = self._session.policy, work.specification
-        paths = await self._session.phase_commits.mirror.paths(work.base)
+        policy, specification = self._tools.policy, work.specification
+        paths = await self._tools.phase_commits.mirror.paths(work.base)
         change = await load(
             work.space, start or work.base, tree, Layout(work.suites, work.rules.code.test_files), paths
         )
         rules = Rules(policy.code.damages, policy.code.old_tests, policy.code.local_suite)
-        return ProofSubject.of(change, self._session.test_runs.for_proof(work), rules, specification)
+        return ProofSubject.of(change, self._tools.test_runs.for_proof(work), rules, specification)
 
 
 def _activated(change: Change, waiting: Marked | None) -> Change:

@@ -24,9 +24,9 @@ from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
 from shared.retry.run_limit import begin_run
 from shared.specification import read
-from worker_agent.coding_session import Attempt, Cost
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
+from worker_agent.phase_tools import Attempt, Cost
 from worker_agent.policy import Policy
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
 from worker_agent.tdd.phases import skipped_criteria

@@ -13,9 +13,9 @@ from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.pending.source import activated, path_of
 from worker_agent import comments, decide
-from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted, NotPending
 from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.judging.judge import unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
 from worker_agent.tdd.phases import activation, next_phase
@@ -34,8 +34,8 @@ FREE = "no run"
 class ActivationPhase:
     """Activates the pending test of an issue and commits it, red or green."""
 
-    def __init__(self, session: CodingSession, status: StatusComments, verification: TreeVerification) -> None:
-        self._session = session
+    def __init__(self, tools: PhaseTools, status: StatusComments, verification: TreeVerification) -> None:
+        self._tools = tools
         self._status = status
         self._verification = verification
 
@@ -51,7 +51,7 @@ class ActivationPhase:
         name = activation_branch(issue.number, test)
         if held.fence.branch != name:
             await advance(held, FenceChange(branch=name))
-        work = await next_phase.open_first(self._session, held, issue)
+        work = await next_phase.open_first(self._tools, held, issue)
         files = await texts(work.space, work.base, {path_of(test)})
         marked = activation.waiting(files, test)
         if marked is None:
@@ -68,7 +68,7 @@ class ActivationPhase:
         at_once = activation.judge(baseline, red.run, test)
         if at_once is not None and at_once.error is ErrorType.REGRESSION:
             second = Overlay(again=1, purpose=RunPurpose(PurposeKind.AGAIN))
-            again = await self._session.test_runs.of(work, tree, second)
+            again = await self._tools.test_runs.of(work, tree, second)
             at_once = activation.judge(baseline, red.run, test, unstable_tests(red.run, again))
         if at_once is None:
             await self._record_red(work, test, baseline, red, tree)
@@ -103,7 +103,7 @@ class ActivationPhase:
 
     async def _record(self, work: WorkContext, tree: str, note: Note, to: FenceChange) -> None:
         phased = PhaseCommit(tree, work.base, subject(work, "Activate"), note)
-        await self._session.phase_commits.record(work.held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(work.held, work.space, phased, work.specification, to)
 
     async def _show(self, work: WorkContext, test: TestId, *, passes: bool) -> None:
         held = work.held

@@ -6,7 +6,7 @@ from shared.errors import Blocked
 from shared.github.ports import StatusComments
 from shared.lock.hold import Held
 from shared.models import Issue
-from worker_agent.coding_session import CodingSession
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.phases.activation_phase import ActivationPhase
 from worker_agent.tdd.phases.green_phase import GreenPhase
 from worker_agent.tdd.phases.plain_phase import PlainPhase
@@ -27,18 +27,18 @@ class Cycle:
 
     def __init__(
         self,
-        session: CodingSession,
+        tools: PhaseTools,
         status: StatusComments,
         quality_fix: QualityFix | None = None,
         *,
         test_retries: int = RETRIES,
         regression_retries: int = RETRIES,
     ) -> None:
-        verification = TreeVerification(session)
-        self._activation = ActivationPhase(session, status, verification)
-        self._plain = PlainPhase(session, status, verification)
-        self._red = RedPhase(session, status, verification, test_retries)
-        self._green = GreenPhase(session, status, verification, quality_fix or QualityFix(session), regression_retries)
+        verification = TreeVerification(tools)
+        self._activation = ActivationPhase(tools, status, verification)
+        self._plain = PlainPhase(tools, status, verification)
+        self._red = RedPhase(tools, status, verification, test_retries)
+        self._green = GreenPhase(tools, status, verification, quality_fix or QualityFix(tools), regression_retries)
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
         """Do the red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""

@@ -16,9 +16,9 @@ from shared.models import Issue
 from shared.text import change_summary
 from shared.text.prompts import Untrusted
 from worker_agent import comments
-from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
+from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.verdict import ErrorType, listed
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import green_note, spent, subject, undone
@@ -61,13 +61,13 @@ class GreenPhase:
 
     def __init__(
         self,
-        session: CodingSession,
+        tools: PhaseTools,
         status: StatusComments,
         verification: TreeVerification,
         quality_fix: QualityFix,
         retries: int,
     ) -> None:
-        self._session = session
+        self._tools = tools
         self._status = status
         self._verification = verification
         self._quality_fix = quality_fix
@@ -79,16 +79,16 @@ class GreenPhase:
         A change that breaks tests which passed is requested again, without counting; raises `CycleAborted` if that has
         not helped.
         """
-        work = await next_phase.under_way(self._session, await self._session.open(held, issue))
-        tests_note = dict(await next_phase.phases(self._session, work)).get(held.fence.work_head)
+        work = await next_phase.under_way(self._tools, await self._tools.open(held, issue))
+        tests_note = dict(await next_phase.phases(self._tools, work)).get(held.fence.work_head)
         baseline = await self._verification.baseline(work)
         start, attempt = held.fence.work_head, held.fence.attempt + 1
-        red = await self._verification.red(work, baseline, await next_phase.tests(self._session, work))
+        red = await self._verification.red(work, baseline, await next_phase.tests(self._tools, work))
         for retry in range(self._retries + 1):
             prompt = self._implementation_prompt(work, f"{attempt} of {limit}", _last_fault(held, tests_note))
-            tree = await self._session.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt, retry=retry), prompt)
+            tree = await self._tools.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt, retry=retry), prompt)
             held.check()
-            closing_text = self._session.closing_text(held, tree)
+            closing_text = self._tools.closing_text(held, tree)
             implementation = _Implementation(tree, red, await self._judge_tree(work, baseline, red, tree), closing_text)
             implementation = await self._strengthen_tests(work, baseline, implementation)
             verdict = implementation.green.verdict
@@ -127,8 +127,8 @@ class GreenPhase:
                 weak.tree, (work.held.fence.work_head,), "Tests to be strengthened", ANY_TIME
             )
             topic = " ".join(filter(None, (work.topic, "stronger tests")))
-            prompt = tests_prompt(self._session, work, "\n".join(weak.green.weak))
-            tree = await self._session.edit(
+            prompt = tests_prompt(self._tools, work, "\n".join(weak.green.weak))
+            tree = await self._tools.edit(
                 replace(work, topic=topic), CoderCall.WRITE_TESTS, head, Attempt(retry=retry), prompt
             )
             work.held.check()
@@ -165,7 +165,7 @@ class GreenPhase:
             green = await self._verification.green(work, baseline, red, clean.tree)
         note = green_note(work, (baseline, red.run, green.run), green.verdict, attempt)
         # the whole suite's runs of refused attempts count as well
-        proof = replace(green.proof, suite_runs=self._session.test_runs.take_suite_runs(work.issue.number))
+        proof = replace(green.proof, suite_runs=self._tools.test_runs.take_suite_runs(work.issue.number))
         note = replace(note, proof=proof, summary=change_summary.of_coder(implementation.closing_text))
         await self._record_green(held, work, clean, note)
 
@@ -173,13 +173,13 @@ class GreenPhase:
         number = work.issue.number
         refused = held.memory.take(_Refused)
         note = replace(note, error=refused.error if refused else None, quality=clean.results)
-        to = await next_phase.afterwards(self._session, work, note)
-        cost = self._session.take_spent(number)
+        to = await next_phase.afterwards(self._tools, work, note)
+        cost = self._tools.take_spent(number)
         note = replace(note, next_phase=to.phase or "", cost_usd=cost.usd, cost_source=cost.source)
         phased = PhaseCommit(clean.tree, held.fence.work_head, subject(work, "Implement"), note)
         attempt = note.attempts if to.attempt is None else to.attempt
         to = replace(to, base=held.fence.base, attempt=attempt)
-        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
 
     async def _count_attempt(
         self, held: Held, work: WorkContext, tests_note: Note | None, refused: _Refused, limit: int
@@ -196,12 +196,12 @@ class GreenPhase:
         if tests_note is None:
             await advance(held, to)
             return
-        note = spent(tests_note, self._session.take_spent(work.issue.number))
+        note = spent(tests_note, self._tools.take_spent(work.issue.number))
         note = replace(note, rolled_back=(*note.rolled_back, refused.error))
-        await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
+        await self._tools.phase_commits.amend(held, work.space, note, work.specification, to)
 
     def _implementation_prompt(self, work: WorkContext, attempt: str, failures: str) -> str:
-        return self._session.prompt(
+        return self._tools.prompt(
             "implement",
             work,
             criteria=work.criteria,

@@ -16,37 +16,37 @@ from shared.specification import Criterion
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.branch.history import HISTORY_LIMIT
-from worker_agent.coding_session import CodingSession
 from worker_agent.errors import BranchExists
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.phases import skipped_criteria
 from worker_agent.work_context import WorkContext
 
 
-async def open_first(session: CodingSession, held: Held, issue: Issue) -> WorkContext:
+async def open_first(tools: PhaseTools, held: Held, issue: Issue) -> WorkContext:
     """Return an item's work for its first phase. Raises `BranchExists` if others have its branch already."""
-    work = await session.open(held, issue)
-    if not held.fence.work_head and not await session.phase_commits.is_branch_free(held.fence, work.base):
+    work = await tools.open(held, issue)
+    if not held.fence.work_head and not await tools.phase_commits.is_branch_free(held.fence, work.base):
         raise BranchExists
     return work
 
 
-async def phases(session: CodingSession, work: WorkContext) -> tuple[tuple[str, Note], ...]:
+async def phases(tools: PhaseTools, work: WorkContext) -> tuple[tuple[str, Note], ...]:
     """Return the item's phase commits up to the fence's, oldest first, each with its note."""
     fence = work.held.fence
     if not fence.work_head:
         return ()
-    notes = await session.phase_commits.notes(work.space, fence)
-    history = await session.phase_commits.mirror.log(fence.work_head, HISTORY_LIMIT)
+    notes = await tools.phase_commits.notes(work.space, fence)
+    history = await tools.phase_commits.mirror.log(fence.work_head, HISTORY_LIMIT)
     return tuple((commit.oid, notes[commit.oid]) for commit in reversed(history) if commit.oid in notes)
 
 
-async def upcoming(session: CodingSession, work: WorkContext) -> tuple[WorkContext, ...]:
+async def upcoming(tools: PhaseTools, work: WorkContext) -> tuple[WorkContext, ...]:
     """Return the cycles that are still to be done, the next one first; the whole specification is one cycle."""
     criteria = work.specification.criteria
-    done = tuple(note for _, note in await phases(session, work))
+    done = tuple(note for _, note in await phases(tools, work))
     aside = skipped_criteria.recorded(work.held.fence)
     begun = bool(aside) or any(note.current_test for note in done)
-    if not is_split(session.policy.code.cycles, criteria, begun=begun):
+    if not is_split(tools.policy.code.cycles, criteria, begun=begun):
         return (work,)
     start, first = work.held.fence.work_head or work.base, 1 + len(settled(done) | aside.keys())
     return tuple(
@@ -55,28 +55,28 @@ async def upcoming(session: CodingSession, work: WorkContext) -> tuple[WorkConte
     )
 
 
-async def tests(session: CodingSession, work: WorkContext) -> str:
+async def tests(tools: PhaseTools, work: WorkContext) -> str:
     """Return the commit with the tests of the current cycle: the fence's, unless others have committed upon it."""
-    red = [commit for commit, note in await phases(session, work) if note.phase is Phase.RED]
+    red = [commit for commit, note in await phases(tools, work) if note.phase is Phase.RED]
     return red[-1] if red else work.held.fence.work_head
 
 
-async def under_way(session: CodingSession, work: WorkContext) -> WorkContext:
+async def under_way(tools: PhaseTools, work: WorkContext) -> WorkContext:
     """Return the cycle whose tests are the fence's commit: its criterion, and the base where they were red."""
-    note = dict(await phases(session, work)).get(work.held.fence.work_head)
+    note = dict(await phases(tools, work)).get(work.held.fence.work_head)
     if note is None or note.phase not in {Phase.RED, Phase.SYNC}:
         return work
     criterion = of_id(work.specification.criteria, note.current_test)
     return replace(work, base=note.base, criterion=criterion, cycle=note.cycle, topic=note.current_test)
 
 
-async def afterwards(session: CodingSession, work: WorkContext, note: Note | None = None) -> FenceChange:
+async def afterwards(tools: PhaseTools, work: WorkContext, note: Note | None = None) -> FenceChange:
     """Return the fence's change after a green cycle (with this note): the next criterion, a refactoring, or CI."""
     if note is not None and work.criterion is not None:
-        done = [earlier for _, earlier in await phases(session, work)]
+        done = [earlier for _, earlier in await phases(tools, work)]
         if pending(work.specification.criteria, [*done, note]):
             return FenceChange(phase=decide.Phase.RED, attempt=0)
-    if session.policy.code.refactor != "off":
+    if tools.policy.code.refactor != "off":
         return FenceChange(phase=decide.Phase.REFACTOR)
     return to_ci()
 

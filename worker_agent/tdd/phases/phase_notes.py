@@ -8,8 +8,8 @@ from datetime import datetime
 
 from shared.git.notes import Baseline, Note, NoteError, Phase
 from shared.pending.mark import TITLE
-from worker_agent.coding_session import Cost
 from worker_agent.decide import Phase as Next
+from worker_agent.phase_tools import Cost
 from worker_agent.tdd.evidence import proofs
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict
 from worker_agent.tdd.proof.examination import Red

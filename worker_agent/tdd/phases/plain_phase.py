@@ -16,9 +16,9 @@ from shared.specification.reading import read
 from shared.text import change_summary
 from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
-from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
+from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import counted, phase_note, subject
@@ -47,8 +47,8 @@ class _Refused(tuple[str, ...]):
 class PlainPhase:
     """Attempts at a change for which every old test must hold, and nothing new is proved."""
 
-    def __init__(self, session: CodingSession, status: StatusComments, verification: TreeVerification) -> None:
-        self._session = session
+    def __init__(self, tools: PhaseTools, status: StatusComments, verification: TreeVerification) -> None:
+        self._tools = tools
         self._status = status
         self._verification = verification
 
@@ -56,7 +56,7 @@ class PlainPhase:
         """Do the first phase of an item of such a kind, which writes no test; return False for other items."""
         if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
-        work = await next_phase.open_first(self._session, held, issue)
+        work = await next_phase.open_first(self._tools, held, issue)
         await self._verification.baseline(work)
         await advance(held, FenceChange(phase=decide.Phase.GREEN, base=work.base))
         return True
@@ -65,11 +65,11 @@ class PlainPhase:
         """Make one attempt; return whether the item is of such a kind. A refused one is counted, its faults kept."""
         if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
-        work = await self._session.open(held, issue)
+        work = await self._tools.open(held, issue)
         baseline = await self._verification.baseline(work)
         start, attempt = held.fence.work_head or work.base, held.fence.attempt + 1
         prompt = self._prompt(work, f"{attempt} of {limit}")
-        tree = await self._session.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt), prompt)
+        tree = await self._tools.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt), prompt)
         held.check()
         if tree == await work.space.tree_of(start):
             await self._count_attempt(held, work, limit, ("Nothing was changed.",))
@@ -95,24 +95,24 @@ class PlainPhase:
         await self._status.show(work.issue.number, comments.attempt_failed(held.fence, limit, details), held)
 
     async def _record(self, work: WorkContext, tree: str, green: Green, attempt: int) -> None:
-        held, cost = work.held, self._session.take_spent(work.issue.number)
+        held, cost = work.held, self._tools.take_spent(work.issue.number)
         note = replace(
             phase_note(work, Phase.GREEN, decide.Phase.CI, green.run),
             baseline=counted(await self._verification.baseline(work)),
             attempts=attempt,
-            proof=replace(green.proof, suite_runs=self._session.test_runs.take_suite_runs(work.issue.number)),
-            summary=change_summary.of_coder(self._session.closing_text(held, tree)),
+            proof=replace(green.proof, suite_runs=self._tools.test_runs.take_suite_runs(work.issue.number)),
+            summary=change_summary.of_coder(self._tools.closing_text(held, tree)),
             cost_usd=cost.usd,
             cost_source=cost.source,
         )
         held.memory.take(_Refused)
         phased = PhaseCommit(tree, held.fence.work_head or work.base, subject(work, "Implement"), note)
         to = replace(next_phase.to_ci(), base=held.fence.base or work.base, attempt=attempt)
-        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
 
     def _prompt(self, work: WorkContext, attempt: str) -> str:
         refused = work.held.memory.get(_Refused) or ()
-        return self._session.prompt(
+        return self._tools.prompt(
             "change",
             work,
             criteria=work.criteria,

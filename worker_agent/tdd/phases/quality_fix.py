@@ -10,10 +10,10 @@ from shared.git.workspace import Place
 from shared.llm.port import CoderCall
 from shared.pending.source import activated, path_of
 from shared.text.prompts import Untrusted
-from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.failure_artifacts import below_state
 from worker_agent.phase_commits import texts
+from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import activation, quality
 from worker_agent.tdd.setup.command_result import CommandResult
@@ -43,8 +43,8 @@ class Clean:
 class QualityFix:
     """Runs the quality commands of one repository; their findings in a change are fixed without using an attempt."""
 
-    def __init__(self, session: CodingSession) -> None:
-        self._session = session
+    def __init__(self, tools: PhaseTools) -> None:
+        self._tools = tools
         self._ran: dict[tuple[str, tuple[str, ...]], tuple[CommandResult, ...]] = {}
 
     async def commands(self, work: WorkContext) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ class QualityFix:
         configured = work.rules.code.quality_commands
         if configured is not None:
             return configured
-        paths = await self._session.phase_commits.mirror.paths(work.base)
+        paths = await self._tools.phase_commits.mirror.paths(work.base)
         found = await texts(work.space, work.base, quality.FILES)
         return quality.detected(paths, found.get)
 
@@ -82,7 +82,7 @@ class QualityFix:
             topic = " ".join(filter(None, (work.topic, "quality")))
             turn = Attempt(round=work.held.fence.round, retry=retry)
             prompt = self._prompt(work, (*problems, quality.outputs(await self._binding_runs(work, tree))), refused)
-            result = await self._session.edit(replace(work, topic=topic), CoderCall.REFACTOR, commit, turn, prompt)
+            result = await self._tools.edit(replace(work, topic=topic), CoderCall.REFACTOR, commit, turn, prompt)
             work.held.check()
             refused = tuple(await judge(result))
             if not refused:
@@ -90,7 +90,7 @@ class QualityFix:
         if problems:
             sentence = f"The tests pass, but quality commands find faults after {TRIES} tries to clean up."
             error = CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, (*problems, *refused))
-            patch = await self._session.phase_commits.rescue(work.held.fence, work.space, start)
+            patch = await self._tools.phase_commits.rescue(work.held.fence, work.space, start)
             if patch is not None:
                 error.kept = f"`{below_state(patch)}` in the state directory of {work.held.fence.agent}"
             raise error
@@ -124,13 +124,13 @@ class QualityFix:
             directory = await work.space.checkout(commit_or_tree, into)
             scratch = work.space.root / "scratch"
             scratch.mkdir(exist_ok=True)
-            inside, bench = work.rules.code.working_directory, self._session.test_runs.bench_of(work)
+            inside, bench = work.rules.code.working_directory, self._tools.test_runs.bench_of(work)
             found = [await bench.command(command, directory, scratch, inside) for command in commands]
             self._ran = dict(list(self._ran.items())[1 - KEPT :]) | {key: tuple(found)}
         return self._ran[key]
 
     def _prompt(self, work: WorkContext, found: Sequence[str], refused: Sequence[str]) -> str:
-        return self._session.prompt(
+        return self._tools.prompt(
             "clean_up",
             work,
             conventions=work.conventions or "none",

@@ -14,9 +14,9 @@ from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
-from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
+from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.evidence import covered
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
 from worker_agent.tdd.phases import next_phase, skipped_criteria
@@ -42,10 +42,8 @@ class _Written:
 class RedPhase:
     """Has tests written until they prove something; they are requested again at most `retries` times."""
 
-    def __init__(
-        self, session: CodingSession, status: StatusComments, verification: TreeVerification, retries: int
-    ) -> None:
-        self._session = session
+    def __init__(self, tools: PhaseTools, status: StatusComments, verification: TreeVerification, retries: int) -> None:
+        self._tools = tools
         self._status = status
         self._verification = verification
         self._retries = retries
@@ -56,11 +54,11 @@ class RedPhase:
         Returns the parts that were set aside as problematic: new tests, and criteria of which no test could be taken.
         Raises `CycleAborted` if the base cannot be tested or no acceptable tests were written.
         """
-        work = await next_phase.open_first(self._session, held, issue)
+        work = await next_phase.open_first(self._tools, held, issue)
         before = {id: _no_tests(error) for id, error in skipped_criteria.recorded(held.fence).items()}
         aside = {id: str(aborted) for id, aborted in before.items()}
         reason = next(reversed(before.values()), None)
-        for cycle in await next_phase.upcoming(self._session, work):
+        for cycle in await next_phase.upcoming(self._tools, work):
             try:
                 written = await self._write_acceptable_tests(cycle)
             except CycleAborted as aborted:
@@ -79,13 +77,13 @@ class RedPhase:
         verdict = RedVerdict(ErrorType.NO_TEST_WRITTEN, ("nothing was written",))
         refused: NoteError | None = None
         for retry in range(self._retries + 1):
-            prompt = tests_prompt(self._session, work, refused.details if refused else "nothing so far")
-            tree = await self._session.edit(work, CoderCall.WRITE_TESTS, work.base, Attempt(retry=retry), prompt)
+            prompt = tests_prompt(self._tools, work, refused.details if refused else "nothing so far")
+            tree = await self._tools.edit(work, CoderCall.WRITE_TESTS, work.base, Attempt(retry=retry), prompt)
             work.held.check()
             red = await self._verification.red(work, baseline, tree)
             verdict = red.verdict
             if verdict.worth_implementing:
-                return _Written(tree, baseline, red, refused, self._session.closing_text(work.held, tree))
+                return _Written(tree, baseline, red, refused, self._tools.closing_text(work.held, tree))
             error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, work.held.server_now()
             refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
             if error in _SKIPPED and not verdict.vacuous:
@@ -98,14 +96,14 @@ class RedPhase:
     async def _record_red(
         self, held: Held, item: WorkContext, work: WorkContext, written: _Written, aside: Mapping[str, str]
     ) -> None:
-        red, cost = written.red, self._session.take_spent(work.issue.number)
+        red, cost = written.red, self._tools.take_spent(work.issue.number)
         note = red_note(work, written.baseline, red, written.refused, aside)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         ids = [criterion.id for criterion in work.specification.criteria]
         note = replace(note, covers=covered(written.closing_text, note.new_tests, ids))
         phased = PhaseCommit(written.tree, work.base, subject(work, "Add tests for"), note)
         to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
-        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
         comment = comments.tests_written(
             held.fence, red.verdict.red, _reasons_left_out(red.verdict, aside), note.current_test, work.pictures.unseen
         )
@@ -115,21 +113,21 @@ class RedPhase:
         self, held: Held, work: WorkContext, aside: Mapping[str, str], reason: Blocked | None
     ) -> tuple[str, ...]:
         """Go on with the green criteria if no other has acceptable tests; raise if none is green."""
-        noted = dict(await next_phase.phases(self._session, work)).get(held.fence.work_head)
+        noted = dict(await next_phase.phases(self._tools, work)).get(held.fence.work_head)
         if noted is None:
             await skipped_criteria.forget(held)
             raise reason or CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, _NO_TESTS)
-        to = await next_phase.afterwards(self._session, work)
+        to = await next_phase.afterwards(self._tools, work)
         to = replace(to, more=skipped_criteria.forgotten(held.fence))
         note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=to.phase or "")
-        note = spent(note, self._session.take_spent(work.issue.number))
-        await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
+        note = spent(note, self._tools.take_spent(work.issue.number))
+        await self._tools.phase_commits.amend(held, work.space, note, work.specification, to)
         return tuple(aside)
 
 
-def tests_prompt(session: CodingSession, work: WorkContext, refused: str) -> str:
+def tests_prompt(tools: PhaseTools, work: WorkContext, refused: str) -> str:
     """Return the request for tests; `refused` are the faults of the tests before."""
-    return session.prompt(
+    return tools.prompt(
         "write_tests",
         work,
         criteria=work.criteria,

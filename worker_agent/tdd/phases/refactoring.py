@@ -15,9 +15,9 @@ from shared.text import change_summary, excerpt
 from shared.text.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
-from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import Aborted
 from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.files import is_test_file
 from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
@@ -47,29 +47,29 @@ class Refactoring:
 
     def __init__(
         self,
-        session: CodingSession,
+        tools: PhaseTools,
         status: StatusComments,
         quality_fix: QualityFix,
         retries: int = RETRIES,
     ) -> None:
-        self._session = session
+        self._tools = tools
         self._status = status
         self._quality_fix = quality_fix
         self._retries = retries
 
     async def refactor(self, held: Held, issue: Issue) -> None:
         """Have the change refactored; keep the commit before if no attempt is good."""
-        work = await self._session.open(held, issue)
+        work = await self._tools.open(held, issue)
         start = held.fence.work_head
-        green = dict(await next_phase.phases(self._session, work)).get(start)
+        green = dict(await next_phase.phases(self._tools, work)).get(start)
         if green is None:
             raise NothingToConfirm
-        before = await self._session.test_runs.of(work, start)
+        before = await self._tools.test_runs.of(work, start)
         refused: tuple[str, ...] = ()
         for retry in range(self._retries + 1):
             turn = Attempt(round=held.fence.round, retry=retry)
             prompt = await self._prompt(work, start, refused)
-            tree = await self._session.edit(work, CoderCall.REFACTOR, start, turn, prompt)
+            tree = await self._tools.edit(work, CoderCall.REFACTOR, start, turn, prompt)
             held.check()
             if not await work.space.changes(start, tree):
                 await self._keep_green(held, work, green, NoteError("", NOTHING))
@@ -83,8 +83,8 @@ class Refactoring:
 
     async def wait(self, held: Held, issue: Issue) -> None:
         """Show people the refactoring that they have to decide on."""
-        work = await self._session.open(held, issue)
-        phases = await next_phase.phases(self._session, work)
+        work = await self._tools.open(held, issue)
+        phases = await next_phase.phases(self._tools, work)
         before = phases[-2][0] if len(phases) > 1 else work.base
         diff = await work.space.diff(before, held.fence.work_head)
         await self._status.show(issue.number, comments.refactoring_waits(held.fence, excerpt(diff, DIFF_BYTES)), held)
@@ -93,7 +93,7 @@ class Refactoring:
         """Publish the refactoring after a person has approved it."""
         work, _, (_, note) = await self._waiting_commits(held, issue)
         note = replace(note, next_phase=decide.Phase.CI)
-        await self._session.phase_commits.amend(held, work.space, note, work.specification, _after_approval())
+        await self._tools.phase_commits.amend(held, work.space, note, work.specification, _after_approval())
 
     async def drop(self, held: Held, issue: Issue) -> None:
         """Publish the commit before the refactoring after a person has declined; its note records that."""
@@ -103,14 +103,14 @@ class Refactoring:
         )
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
         to = replace(_after_approval(), work_head=commit)
-        await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
+        await self._tools.phase_commits.amend(held, work.space, note, work.specification, to)
 
     async def _waiting_commits(
         self, held: Held, issue: Issue
     ) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
         """Return the green commit and the refactoring on top of it, each with its note."""
-        work = await self._session.open(held, issue)
-        phases = await next_phase.phases(self._session, work)
+        work = await self._tools.open(held, issue)
+        phases = await next_phase.phases(self._tools, work)
         if len(phases) < 2 or phases[-1][1].phase is not Phase.REFACTOR:
             raise NothingToConfirm
         return work, phases[-2], phases[-1]
@@ -126,14 +126,14 @@ class Refactoring:
         wrong += [f"{path}: it is not part of this change; name the idea, do not carry it out." for path in strange]
         if wrong:
             return tuple(wrong)
-        after = await self._session.test_runs.of(work, tree)
+        after = await self._tools.test_runs.of(work, tree)
         broken = judge_kept(before, after).details
         return broken or await self._quality_fix.problems(work, start, tree)
 
     async def _record(self, held: Held, work: WorkContext, green: Note, tree: str) -> None:
-        run = await self._session.test_runs.of(work, tree)
-        asks = self._session.policy.code.refactor == "approve"
-        cost = self._session.take_spent(work.issue.number)
+        run = await self._tools.test_runs.of(work, tree)
+        asks = self._tools.policy.code.refactor == "approve"
+        cost = self._tools.take_spent(work.issue.number)
         note = Note(
             issue=work.issue.number,
             cycle=green.cycle,
@@ -146,21 +146,21 @@ class Refactoring:
             cost_usd=cost.usd,
             cost_source=cost.source,
             quality=await self._quality_fix.results(work, tree),
-            summary=change_summary.of_coder(self._session.closing_text(held, tree)),
+            summary=change_summary.of_coder(self._tools.closing_text(held, tree)),
         )
         to = _to_approval() if asks else next_phase.to_ci()
         phased = PhaseCommit(tree, held.fence.work_head, subject(work, "Refactor"), note)
         to = replace(to, base=held.fence.base)
-        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
 
     async def _keep_green(self, held: Held, work: WorkContext, green: Note, error: NoteError) -> None:
         """Keep the green commit; its note records the attempt, and the branch moves to it."""
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
-        note = spent(note, self._session.take_spent(work.issue.number))
-        await self._session.phase_commits.amend(held, work.space, note, work.specification, next_phase.to_ci())
+        note = spent(note, self._tools.take_spent(work.issue.number))
+        await self._tools.phase_commits.amend(held, work.space, note, work.specification, next_phase.to_ci())
 
     async def _prompt(self, work: WorkContext, start: str, refused: Sequence[str]) -> str:
-        return self._session.prompt(
+        return self._tools.prompt(
             "refactor",
             work,
             diff=Untrusted(excerpt(await work.space.diff(work.base, start), DIFF_BYTES)),

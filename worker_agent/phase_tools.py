@@ -68,8 +68,8 @@ class _Made:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """The parts of a session that it can do without.
+class OptionalTools:
+    """The tools that a repository can do without.
 
     `listening` selects the comments of an issue that coders are told, `image_fetcher` fetches its images for them,
     `hooks` run around each run of a coder, `rules` are those that repositories have of their own. With `continued`,
@@ -83,7 +83,7 @@ class SessionOptions:
     continued: ContinuedSessions | None = None
 
 
-class CodingSession:
+class PhaseTools:
     """The tools of every phase: a coder on a throw-away tree, and test runs in clean checkouts."""
 
     def __init__(
@@ -93,9 +93,9 @@ class CodingSession:
         test_runs: TestRuns,
         prompts: Prompts,
         policy: Policy,
-        options: SessionOptions | None = None,
+        options: OptionalTools | None = None,
     ) -> None:
-        options = options or SessionOptions()
+        options = options or OptionalTools()
         self._listening = options.listening
         self._image_fetcher = options.image_fetcher
         self._hooks = options.hooks
