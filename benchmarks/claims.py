@@ -15,7 +15,7 @@ from benchmarks.lab_host import REPOSITORY, LabHost, house
 from benchmarks.request_counts import Exchange
 from benchmarks.requests import script
 from benchmarks.table import Row
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, Port, Reply
 from shared.scheduling.agent_contract import Agent, Skip
@@ -47,7 +47,7 @@ class StartingLine:
             self._off.set()
         await self._off.wait()
 
-    def change(self, parts: Parts) -> Parts:
+    def change(self, parts: RepositoryAdapters) -> RepositoryAdapters:
         """Return an agent's parts, with the line in its way."""
         return replace(parts, port=Lined(parts.port, self))
 

@@ -22,7 +22,7 @@ from lab.github.clock import LabClock
 from lab.github.server import Lab
 from lab.github.world.hub import CORE_LIMIT
 from lab.host import Host
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from shared import process
 from shared.clock import Clock
 from shared.github.label_board import LOOKS
@@ -124,7 +124,11 @@ class LabHost(Host):
 
     @asynccontextmanager
     async def agent(
-        self, role: Role, *, state: str = "machine", change: Callable[[Parts], Parts] = lambda parts: parts
+        self,
+        role: Role,
+        *,
+        state: str = "machine",
+        change: Callable[[RepositoryAdapters], RepositoryAdapters] = lambda parts: parts,
     ) -> AsyncIterator[tuple[Loop, Agent]]:
         """Give an agent in this process, whose ticks are called by hand."""
         settings = load(self.config(state), repository=None, environment={"HOME": str(self.root)})

@@ -16,7 +16,7 @@ from benchmarks.requests import script
 from benchmarks.table import Row
 from config.environment import child_environment
 from lab.demo.outcome import scene
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from shared import process
 from shared.llm.port import Coder, Request, RunOutcome
 from shared.loop.real_clock import RealClock
@@ -132,8 +132,8 @@ async def _measure_own_time(root: Path) -> Row:
     return Row("the engine's own time per issue", own, "s", 2, f"the lab's share included; tests took {tests:.1f} s")
 
 
-def _time_coders(coders: list[TimedCoder], clock: RealClock) -> Callable[[Parts], Parts]:
-    def change(parts: Parts) -> Parts:
+def _time_coders(coders: list[TimedCoder], clock: RealClock) -> Callable[[RepositoryAdapters], RepositoryAdapters]:
+    def change(parts: RepositoryAdapters) -> RepositoryAdapters:
         coders.append(TimedCoder(parts.coder, clock))
         return replace(parts, coder=coders[-1])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from config.settings import Settings
 from runtime.building.assembly import Process, mirror_of
-from runtime.building.github_adapters import Hub, hub
+from runtime.building.github_adapters import GitHubAdapters, github_adapters
 from runtime.building.identity import claimant_of, git_identity
 from runtime.building.sign_in import SignedIn
 from runtime.building.visits import visiting, visitor
@@ -77,14 +77,14 @@ async def ordered(settings: Settings, environment: Mapping[str, str], order: Ord
     with visitor(settings, environment, RealClock(), apart=False) as process:
         async with visiting(process) as known:
             me = next(iter(known.values()))
-            adapters = await hub(Role.WORKER, me, settings.repositories[0])
+            adapters = await github_adapters(Role.WORKER, me, settings.repositories[0])
             return await _Console(process, me, adapters).carry_out(order)
 
 
 class _Console:
     """One repository, and a person with the engine's token."""
 
-    def __init__(self, process: Process, me: SignedIn, adapters: Hub) -> None:
+    def __init__(self, process: Process, me: SignedIn, adapters: GitHubAdapters) -> None:
         self._hub, self._github = adapters, me.github
         self._configured = process.settings.repositories[0]
         self._claimant = claimant_of(process, adapters)

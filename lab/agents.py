@@ -9,7 +9,7 @@ from config.settings import Settings
 from config.state import StateDirectory
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
-from runtime.building.assembly import Parts, Process, observed, open_repositories
+from runtime.building.assembly import Process, RepositoryAdapters, observed, open_repositories
 from shared.clock import Clock
 from shared.loop.polling_loop import Loop
 from shared.scheduling.agent_contract import Agent
@@ -17,7 +17,7 @@ from shared.scheduling.slots import Slots
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
 
-BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
+BUILD: Mapping[Role, Callable[[RepositoryAdapters], Agent]] = {
     Role.PLANNER: build_planner,
     Role.WORKER: build_worker,
     Role.REVIEWER: build_reviewer,
@@ -46,7 +46,7 @@ async def at_work(
     process: Process,
     *,
     observe: bool = True,
-    change: Callable[[Parts], Parts] = lambda parts: parts,
+    change: Callable[[RepositoryAdapters], RepositoryAdapters] = lambda parts: parts,
     interval_seconds: float = INTERVAL_SECONDS,
 ) -> AsyncIterator[tuple[Loop, Agent]]:
     """The agent of a process with one repository, and its loop; with `observe` it is recorded what happens."""

@@ -19,7 +19,7 @@ from planner_agent.reconcile_rules import rules
 from planner_agent.story import create_story
 from planner_agent.triage.build import triaging
 from runtime.arguments import Arguments
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from runtime.building.commands import commanded, replies
 from shared.errors import Misconfigured
 from shared.loop.claims import Claims
@@ -31,7 +31,7 @@ DECIDED_ROUNDS = 1000
 """Maximum times that a plan may have been sent back before one decided at a terminal takes its place."""
 
 
-def build(parts: Parts, preapproved_plan: PreapprovedPlan | None = None) -> Agent:
+def build(parts: RepositoryAdapters, preapproved_plan: PreapprovedPlan | None = None) -> Agent:
     """Build the planner of one repository; with `preapproved_plan` it carries out what was decided at a terminal."""
     policy = policy_of(parts)
     if preapproved_plan is not None:
@@ -49,14 +49,14 @@ def build(parts: Parts, preapproved_plan: PreapprovedPlan | None = None) -> Agen
     return commanded(parts, triaging(parts, planner, forge.inbox), forge.inbox)
 
 
-def _inbox(parts: Parts) -> CompleteInbox:
+def _inbox(parts: RepositoryAdapters) -> CompleteInbox:
     """Return the lists of stories and specifications: the last specification to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
     followed = rules(parts.names, parts.closing, parts.status)
     return parts.inbox([parts.names.story, *specified], followed, lambda item: not item.is_pull_request)
 
 
-def forge_of(parts: Parts, inbox: CompleteInbox | None = None) -> Forge:
+def forge_of(parts: RepositoryAdapters, inbox: CompleteInbox | None = None) -> Forge:
     """Return the planner's side of GitHub."""
     return Forge(
         inbox=inbox or _inbox(parts),
@@ -71,7 +71,7 @@ def forge_of(parts: Parts, inbox: CompleteInbox | None = None) -> Forge:
     )
 
 
-def opening_of(parts: Parts) -> Opening:
+def opening_of(parts: RepositoryAdapters) -> Opening:
     """Build the opening of issues about pending tests."""
     repository = parts.configured
     pending = repository.tdd.pending
@@ -88,7 +88,7 @@ def opening_of(parts: Parts) -> Opening:
     return Opening(parts.issues, parts.mirror, Register(parts.fences, parts.mirror), writer, wanted)
 
 
-def policy_of(parts: Parts) -> Policy:
+def policy_of(parts: RepositoryAdapters) -> Policy:
     """Return the planner's policy from the configuration."""
     repository = parts.configured
     return Policy(
@@ -115,7 +115,7 @@ _HOW_TO_APPROVE = {
 """Text that is printed about a story that was just opened, by the key `approval`."""
 
 
-async def prepare(parts: Parts, arguments: Arguments) -> Parts:
+async def prepare(parts: RepositoryAdapters, arguments: Arguments) -> RepositoryAdapters:
     """Open the story of `--story`, print its address, and plan it alone; `--yes` approves the plan in advance."""
     if arguments.story is None:
         return parts

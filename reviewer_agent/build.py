@@ -21,7 +21,7 @@ from reviewer_agent.review.pending_reviews import PendingReviews
 from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
 from reviewer_agent.snapshot import Bounds, Merge
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from runtime.building.commands import commanded, replies, start_signals
 from shared.git.notes import Notes
 from shared.loop.claims import Claims
@@ -35,7 +35,7 @@ STAGES = (Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED, Stage.FAILED)
 """Stages under which the reviewer finds work, or for which people may give it a command."""
 
 
-def build(parts: Parts) -> Agent:
+def build(parts: RepositoryAdapters) -> Agent:
     """Build the reviewer of one repository."""
     policy = policy_of(parts)
     source = parts.mirror
@@ -73,7 +73,7 @@ def build(parts: Parts) -> Agent:
     return commanded(parts, agent, inbox, start_signals(parts, inbox))
 
 
-def after_merge_of(parts: Parts) -> AfterMerge:
+def after_merge_of(parts: RepositoryAdapters) -> AfterMerge:
     """Build the watch over the base's CI after each merge."""
     records = Records(parts.fences)
     writer = Writer(
@@ -98,7 +98,7 @@ def after_merge_of(parts: Parts) -> AfterMerge:
     return AfterMerge(sources, Answering(answers, parts.mirror, records, writer))
 
 
-def policy_of(parts: Parts) -> Policy:
+def policy_of(parts: RepositoryAdapters) -> Policy:
     """Return the reviewer's policy from the configuration."""
     repository = parts.configured
     return Policy(

@@ -224,7 +224,7 @@ class Worker:
     def _actions(self) -> Actions:
         from worker_agent.actions import Actions  # an idle worker does without
 
-        return Actions(self._forge, self._session, self._effects, self._observer, self._rounds, self._policy)
+        return Actions(self._forge, self._tools, self._effects, self._observer, self._rounds, self._policy)
 
     async def revoked(self, number: int) -> str | None:
         """Return the reason why a held item must stop: closed, locked, paused, or its stage label moved or removed.

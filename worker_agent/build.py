@@ -9,7 +9,7 @@ from pathlib import Path
 
 from config.environment import CERTIFICATES, child_environment, for_set_up
 from config.settings import Settings
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from runtime.building.commands import commanded, replies, start_signals
 from runtime.building.confinement import environments
 from shared.commands.discussion import Listening
@@ -58,7 +58,7 @@ from worker_agent.tdd.test_runs import BaseRuns, TestRuns
 PROMPTS = Path(__file__).with_name("prompts")
 
 
-def build(parts: Parts) -> Agent:
+def build(parts: RepositoryAdapters) -> Agent:
     """Build the worker of one repository."""
     doing = partial(beginning, most=parts.configured.max_attempts)
     parts = replace(parts, claimant=replace(parts.claimant, doing=doing))
@@ -107,7 +107,7 @@ def build(parts: Parts) -> Agent:
     return commanded(parts, worker, inbox, start_signals(parts, inbox))
 
 
-def _session_store(parts: Parts) -> ContinuedSessions | None:
+def _session_store(parts: RepositoryAdapters) -> ContinuedSessions | None:
     """Return the store of continued sessions, if the configuration has them; if not, delete those of earlier runs."""
     llm, root = parts.settings.llm, parts.settings.state_dir / "sessions"
     if llm.resume_seconds is None:
@@ -118,7 +118,7 @@ def _session_store(parts: Parts) -> ContinuedSessions | None:
     return ContinuedSessions(store, parts.configured.name, Prompts(PROMPTS))
 
 
-def _inbox(parts: Parts, policy: Policy) -> CompleteInbox:
+def _inbox(parts: RepositoryAdapters, policy: Policy) -> CompleteInbox:
     """Build the list of items that the worker follows: by its stages, and by the other ways to ask for work."""
     start = parts.configured.start
     labels = (*stages(policy), *start.labels)
@@ -126,7 +126,7 @@ def _inbox(parts: Parts, policy: Policy) -> CompleteInbox:
     return parts.inbox(labels, rules(parts.names, parts.pulls, parts.closing), assignee=assignee)
 
 
-def bench_of(parts: Parts, policy: Policy) -> TestBench:
+def bench_of(parts: RepositoryAdapters, policy: Policy) -> TestBench:
     """Build the test bench that runs the tests of the repository."""
     place, installer = environments(parts.settings), for_set_up()
     with_network = _with_network(parts.confinement, installer)
@@ -137,7 +137,7 @@ def bench_of(parts: Parts, policy: Policy) -> TestBench:
     )
 
 
-def hooks_of(parts: Parts) -> Hooks:
+def hooks_of(parts: RepositoryAdapters) -> Hooks:
     """Build the repository's own commands that run around workspaces and runs."""
     configured, installer = parts.configured.hooks, for_set_up()
     commands = {hook: command for hook in Hook if (command := getattr(configured, hook))}
@@ -151,7 +151,7 @@ def _with_network(confinement: Confinement, environment: Mapping[str, str]) -> C
     return replace(confinement, readable=(*confinement.readable, *trusted))
 
 
-def policy_of(parts: Parts) -> Policy:
+def policy_of(parts: RepositoryAdapters) -> Policy:
     """Return the worker's policy for a repository, from the configuration."""
     repository, settings = parts.configured, parts.settings
     return Policy(
@@ -193,7 +193,7 @@ def policy_of(parts: Parts) -> Policy:
     )
 
 
-def ceilings_of(parts: Parts) -> CeilingCheck:
+def ceilings_of(parts: RepositoryAdapters) -> CeilingCheck:
     """Build the check of the ceilings, which runs before new work begins."""
     configured, most, work = parts.configured.ceilings, parts.settings.in_work_per_account, parts.account_work
     of_account = None

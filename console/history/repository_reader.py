@@ -13,7 +13,7 @@ from config.repository import RepositorySettings
 from config.settings import Settings
 from console.machine_faults import as_engine_error
 from runtime.building.assembly import Process, mirror_of
-from runtime.building.github_adapters import Hub, hub
+from runtime.building.github_adapters import GitHubAdapters, github_adapters
 from runtime.building.sign_in import Identities, SignedIn
 from runtime.building.visits import visitor
 from shared.clock import Clock
@@ -28,7 +28,7 @@ class OpenRepository:
     """One repository. `server_time` is GitHub's, by its last answer."""
 
     configured: RepositorySettings
-    hub: Hub
+    adapters: GitHubAdapters
     mirror: Mirror
     keys: Keyring
     server_time: Callable[[], datetime]
@@ -75,7 +75,7 @@ def unreadable(repository: str, error: Exception) -> Misconfigured:
 
 
 async def _visit(process: Process, me: SignedIn, one: RepositorySettings, keys: tuple[Key, ...]) -> OpenRepository:
-    seen = await hub(process.role, me, one)
+    seen = await github_adapters(process.role, me, one)
     mirror = mirror_of(process, me.answers, one.name)
     await mirror.ensure()
     ring = Keyring(seen.repository.id, keys, outgoing=process.outgoing)

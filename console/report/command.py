@@ -288,7 +288,7 @@ async def gathered(visit: OpenRepository, since: datetime) -> Facts:
     found = items(chains)
     merged = [item for item in within(found, since, until) if item.outcome is WorkState.MERGED]
     costs, setbacks = await _read_notes(visit, merged)
-    base = visit.configured.base_branch or visit.hub.repository.default_branch
+    base = visit.configured.base_branch or visit.adapters.repository.default_branch
     return Facts(
         since=since,
         until=until,

@@ -40,10 +40,10 @@ class Looking:
         self._titles: dict[int, str] = {}
         configured = visit.configured
         labels, barring = configured.labels, configured.merge_blocking_labels
-        login = visit.hub.account.login
+        login = visit.adapters.account.login
         logins = None if configured.take_assigned_issues else tuple(filter(None, (login, configured.assign)))
         self._terms = BoardSettings(
-            visit.hub.names,
+            visit.adapters.names,
             configured.merge,
             configured.max_attempts,
             labels.include,
@@ -75,7 +75,7 @@ class Looking:
         books = await self._books(at) if REF in refs else None
         snapshot = replace(snapshot, usd=None if books is None else cost_by_item(books))
         snapshot = await self._with_comments(snapshot)
-        checks = self._visit.hub.checks
+        checks = self._visit.adapters.checks
         snapshot = replace(snapshot, ci={sha: fold(await checks.of(sha)) for sha in heads(snapshot, self._terms)})
         return Board(
             self.repository,
@@ -87,7 +87,7 @@ class Looking:
 
     async def _open_items(self) -> tuple[Issue, ...]:
         """Return every open item that may be the engine's: the list of changes, and by label the older ones."""
-        issues, names = self._visit.hub.issues, self._visit.hub.names
+        issues, names = self._visit.adapters.issues, self._visit.adapters.names
         recent = await issues.recent()
         if recent is None:
             return self._issues
@@ -104,12 +104,12 @@ class Looking:
         wanted = claimed(snapshot, self._terms)
         if not wanted:
             return snapshot
-        newest = await self._visit.hub.comments.newest()
+        newest = await self._visit.adapters.comments.newest()
         found = {comment.id: comment for comment in newest if comment.id in wanted}
         oldest = min((comment.updated_at for comment in newest), default=snapshot.at)
         if len(newest) >= COMMENTS and snapshot.at - oldest < self._timeout:
             for id in wanted:
-                one = None if id in found else await self._visit.hub.comments.comment(id)
+                one = None if id in found else await self._visit.adapters.comments.comment(id)
                 found |= {} if one is None else {id: one}
         return replace(snapshot, acks=found, comments=newest)
 
@@ -128,7 +128,7 @@ class Looking:
         unknown = [one.number for one in found if one.number not in self._titles] if self._titled else []
         for number in unknown[:MOST_TITLES]:
             try:
-                self._titles[number] = (await self._visit.hub.issues.issue(number)).title
+                self._titles[number] = (await self._visit.adapters.issues.issue(number)).title
             except Gone:
                 self._titles[number] = ""
         return merged_lately(snapshot.fences, snapshot.at, self._titles)

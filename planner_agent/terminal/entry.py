@@ -31,7 +31,7 @@ from planner_agent.story import create_story
 from planner_agent.terminal.console import Cancelled, Console, EditorUnusable
 from planner_agent.terminal.session import Session, SessionServices
 from runtime.arguments import Arguments
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from runtime.exit_codes import LeftOff
 from shared.process import run_attached
 from shared.scheduling.agent_contract import Agent
@@ -49,7 +49,7 @@ class Terminal:
     """The console of the person; None is this process's own terminal."""
     _preapproved_plan: PreapprovedPlan | None = None
 
-    async def prepare(self, parts: Parts, arguments: Arguments) -> Parts:
+    async def prepare(self, parts: RepositoryAdapters, arguments: Arguments) -> RepositoryAdapters:
         """Agree on a plan, then open its story, or take the one that there is, and work on it alone.
 
         Raises `LeftOff` when the person said no or left: then nothing was written.
@@ -72,12 +72,12 @@ class Terminal:
         sys.stdout.flush()
         return replace(parts, only=story.number)
 
-    def build(self, parts: Parts) -> Agent:
+    def build(self, parts: RepositoryAdapters) -> Agent:
         """Build the planner of the story that was agreed on."""
         return build(parts, self._preapproved_plan)
 
 
-def _services(parts: Parts, forge: Forge) -> SessionServices:
+def _services(parts: RepositoryAdapters, forge: Forge) -> SessionServices:
     policy = policy_of(parts)
     listener = Listener(forge, parts.claimant, policy)
     drafting = Drafting(forge.issues, listener, parts.mirror, parts.coder, policy)
@@ -93,7 +93,7 @@ def _services(parts: Parts, forge: Forge) -> SessionServices:
     return SessionServices(forge.issues, listener, drafting, policy, keep, parts.server_time)
 
 
-def _screen(parts: Parts) -> Screen:
+def _screen(parts: RepositoryAdapters) -> Screen:
     """Return this process's terminal; the person's editor gets their environment, without the engine's token."""
     environment = dict(snapshot())
     environment.pop(parts.settings.github.token_env, None)

@@ -10,7 +10,7 @@ from planner_agent.triage.proposal import TriageKind
 from planner_agent.triage.proposal_call import ProposalCall
 from planner_agent.triage.register import Register
 from planner_agent.triage.work import Work
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from runtime.building.commands import reader
 from shared.github.ports import CompleteInbox
 from shared.loop.claims import Claims
@@ -18,7 +18,7 @@ from shared.scheduling.agent_contract import Agent
 from shared.workflow import Role
 
 
-def triaging(parts: Parts, planner: Planner, inbox: CompleteInbox) -> Agent:
+def triaging(parts: RepositoryAdapters, planner: Planner, inbox: CompleteInbox) -> Agent:
     """Return the planner, with proposals if the configuration asks for them; working on one item it makes none."""
     triage = parts.configured.triage
     if not triage.per_day or parts.only is not None:

@@ -18,7 +18,7 @@ from runtime.building.backends import backend
 from runtime.building.budget import repository_budget
 from runtime.building.confinement import confinement
 from runtime.building.excluded_items import ExcludedItems
-from runtime.building.github_adapters import Hub, hub, observed_hub
+from runtime.building.github_adapters import GitHubAdapters, github_adapters, observed_adapters
 from runtime.building.identity import claimant_of, git_identity
 from runtime.building.process import Process
 from runtime.building.sign_in import Identities, SignedIn, git_server
@@ -63,13 +63,13 @@ from shared.telemetry.event_recorder import EventRecorder
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
-__all__ = ["Parts", "PartsOf", "Process", "connect", "mirror_of", "open_repositories"]
+__all__ = ["AdaptersOf", "Process", "RepositoryAdapters", "connect", "mirror_of", "open_repositories"]
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
-class Parts(Hub):
+class RepositoryAdapters(GitHubAdapters):
     """Everything that an agent of one repository may be built from."""
 
     settings: Settings
@@ -167,12 +167,12 @@ class Parts(Hub):
         return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, rules.before)
 
 
-PartsOf = Callable[[RepositorySettings], Awaitable[Parts]]
+AdaptersOf = Callable[[RepositorySettings], Awaitable[RepositoryAdapters]]
 """Returns the parts of a repository; raises the reason why it cannot be used now."""
 
 
 @asynccontextmanager
-async def open_repositories(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
+async def open_repositories(process: Process) -> AsyncIterator[tuple[RepositoryAdapters, ...]]:
     """Give the parts of every configured repository. Asks GitHub who we are and what each repository is.
 
     Raises `Misconfigured`, `Unauthorized` and `Transient`.
@@ -182,7 +182,7 @@ async def open_repositories(process: Process) -> AsyncIterator[tuple[Parts, ...]
 
 
 @asynccontextmanager
-async def connect(process: Process) -> AsyncIterator[PartsOf]:
+async def connect(process: Process) -> AsyncIterator[AdaptersOf]:
     """Give a function that returns the parts of one configured repository, as often as it is asked.
 
     Coding backends are checked first, so that one that is missing costs no request. Errors as `open_repositories`.
@@ -196,7 +196,7 @@ async def connect(process: Process) -> AsyncIterator[PartsOf]:
         with ExitStack() as stack:
             identities = Identities(process, line, stack, keeps=True)
 
-            async def parts_of(one: RepositorySettings) -> Parts:
+            async def parts_of(one: RepositorySettings) -> RepositoryAdapters:
                 return await _build_parts(
                     process, await identities.of(one.name), one, coders[one.name], confined, readers
                 )
@@ -214,7 +214,7 @@ async def _build_parts(
     coder: Coder,
     confined: Confinement,
     readers: ObjectReaders,
-) -> Parts:
+) -> RepositoryAdapters:
     def server_time() -> datetime:
         return me.github.server_time
 
@@ -222,7 +222,7 @@ async def _build_parts(
         return me.github.sure_of_time
 
     event_recorder = process.telemetry.tells(configured.name, me.github)
-    adapters = observed_hub(await hub(process.role, me, configured), me.github, event_recorder)
+    adapters = observed_adapters(await github_adapters(process.role, me, configured), me.github, event_recorder)
 
     mirror = mirror_of(process, me.answers, configured.name, readers)
     await mirror.ensure()
@@ -237,7 +237,7 @@ async def _build_parts(
     board = claimant.accounts, claimant.keys, budget.table
     strangers = UntrustedComments(adapters.people, claimant.accounts)
     status = ObservedStatus(adapters.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
-    return Parts(
+    return RepositoryAdapters(
         **vars(adapters),
         settings=process.settings,
         configured=configured,
@@ -287,7 +287,7 @@ def mirror_of(process: Process, answers: Credentials, name: str, readers: Object
     return Mirror(git, f"{server}/{name}.git")
 
 
-def observed(agent: Agent, parts: Parts) -> Agent:
+def observed(agent: Agent, parts: RepositoryAdapters) -> Agent:
     """Return `agent`, whose ticks and runs are recorded."""
     parts.telemetry.health.join(parts.configured.name, parts.configured.poll_interval)
     return ObservedAgent(agent, parts.event_recorder, parts.telemetry.health)

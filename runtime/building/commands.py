@@ -20,13 +20,13 @@ from shared.loop.commanded_agent import CommandedAgent, CommandServices
 from shared.workflow import Role
 
 if TYPE_CHECKING:
-    from runtime.building.assembly import Parts
+    from runtime.building.assembly import RepositoryAdapters
     from shared.github.ports import Inbox
     from shared.reconcile.complete_inbox import CompleteInbox
     from shared.scheduling.agent_contract import Agent
 
 
-def commanded(parts: Parts, agent: Agent, lists: Inbox, starts: StartSignals | None = None) -> Agent:
+def commanded(parts: RepositoryAdapters, agent: Agent, lists: Inbox, starts: StartSignals | None = None) -> Agent:
     """Return the agent that obeys commands; one that works on a single chosen item takes none.
 
     `lists` is its inbox, and `starts` finds orders on issues that are not in it.
@@ -38,7 +38,7 @@ def commanded(parts: Parts, agent: Agent, lists: Inbox, starts: StartSignals | N
     return CommandedAgent(agent, people, lists, parts.port, parts.claimant)
 
 
-def notifier(parts: Parts) -> Notifier:
+def notifier(parts: RepositoryAdapters) -> Notifier:
     """Build the notifier that calls for people."""
     whom = Whom(parts.configured.name, parts.page, parts.settings.notify.mention)
     one = parts.configured
@@ -49,12 +49,12 @@ def notifier(parts: Parts) -> Notifier:
     return Notifier(sink, replies(parts), approvals, whom, parts.server_time)
 
 
-def replies(parts: Parts) -> Replies:
+def replies(parts: RepositoryAdapters) -> Replies:
     """Build the replies, comments that are posted once."""
     return Replies(parts.comments, parts.claimant.accounts, parts.keys)
 
 
-def command_loop(parts: Parts) -> CommandLoop:
+def command_loop(parts: RepositoryAdapters) -> CommandLoop:
     """Build the loop that takes commands for the agent that `parts` are for."""
     return CommandLoop(
         CommandProfile(
@@ -75,12 +75,12 @@ def command_loop(parts: Parts) -> CommandLoop:
     )
 
 
-def reader(parts: Parts) -> CommandReader:
+def reader(parts: RepositoryAdapters) -> CommandReader:
     """Build the reader that finds commands in threads."""
     return CommandReader(parts.comments, parts.people, parts.status, parts.clock.boot)
 
 
-def start_signals(parts: Parts, lists: CompleteInbox) -> StartSignals:
+def start_signals(parts: RepositoryAdapters, lists: CompleteInbox) -> StartSignals:
     """Build the finder of orders on items that the worker or the reviewer does not follow yet.
 
     `lists` is the agent's inbox.
@@ -101,24 +101,24 @@ def start_signals(parts: Parts, lists: CompleteInbox) -> StartSignals:
     return StartSignals(rules, sources, targets(parts), recovery(parts), answers)
 
 
-def mentioned_as(parts: Parts) -> str:
+def mentioned_as(parts: RepositoryAdapters) -> str:
     """Return the login by which the engine is mentioned; empty if its account is a person's."""
     login, owner = parts.account.login.removesuffix("[bot]"), parts.configured.name.partition("/")[0]
     return "" if login.casefold() == owner.casefold() else login
 
 
-def _left_to_people(parts: Parts) -> frozenset[Verb]:
+def _left_to_people(parts: RepositoryAdapters) -> frozenset[Verb]:
     """Return the commands that do nothing in this repository."""
     one = parts.configured
     left = {Verb.MERGE} if one.merge == "never" else set[Verb]()
     return frozenset(left | ({Verb.APPROVE} if parts.role is Role.PLANNER and one.approval == "terminal" else set()))
 
 
-def targets(parts: Parts) -> CommandTargets:
+def targets(parts: RepositoryAdapters) -> CommandTargets:
     """Build the finder of the item that a command is about."""
     return CommandTargets(parts.issues, parts.pulls, parts.port, parts.names, parts.configured.max_attempts)
 
 
-def recovery(parts: Parts) -> Recovery:
+def recovery(parts: RepositoryAdapters) -> Recovery:
     """Build the executor of commands."""
     return Recovery(parts.labels, parts.pulls, parts.mirror, parts.port, parts.names)

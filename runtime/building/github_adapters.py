@@ -27,7 +27,7 @@ from shared.workflow.labels import Labels
 
 
 @dataclass(frozen=True)
-class Hub:
+class GitHubAdapters:
     """One repository on GitHub, as one account sees it."""
 
     account: Account
@@ -46,14 +46,14 @@ class Hub:
     attachments: Attachments
 
 
-async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
+async def github_adapters(role: Role, me: SignedIn, configured: RepositorySettings) -> GitHubAdapters:
     """Return the adapters of one repository; raises `Misconfigured` for an archived one, and what reading it raises."""
     github, name, names = me.github, configured.name, configured.labels.names()
     people = People(github, name)
     repository = await people.repository()
     if repository.archived:
         raise Misconfigured(f"{name} is archived: nothing can be changed there. Remove it from the configuration.")
-    return Hub(
+    return GitHubAdapters(
         account=me.account,
         repository=repository,
         names=names,
@@ -71,7 +71,7 @@ async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
     )
 
 
-def observed_hub(seen: Hub, github: GitHub, event_recorder: EventRecorder) -> Hub:
+def observed_adapters(seen: GitHubAdapters, github: GitHub, event_recorder: EventRecorder) -> GitHubAdapters:
     """Return the adapters of one repository; changes through them, and news of CI, are recorded as events."""
     name = event_recorder.repository
     return replace(

@@ -19,7 +19,7 @@ from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Stage
 
 if TYPE_CHECKING:
-    from runtime.building.github_adapters import Hub
+    from runtime.building.github_adapters import GitHubAdapters
     from runtime.building.process import Process
 
 
@@ -58,21 +58,21 @@ def git_identity(account: Account) -> Identity:
     return Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
 
 
-def claimant_of(process: Process, hub: Hub) -> Claimant:
+def claimant_of(process: Process, adapters: GitHubAdapters) -> Claimant:
     """Return the claimant that an agent process is in one repository."""
     lock = process.settings.lock
     signing = tuple(Key.of(secret) for secret in process.secrets.signing())
-    keys = Keyring(hub.repository.id, signing, outgoing=process.outgoing)
+    keys = Keyring(adapters.repository.id, signing, outgoing=process.outgoing)
     terms = LockTimes(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
-    siblings = siblings_of(process, hub.account)
-    accounts = siblings | {hub.account.id}
+    siblings = siblings_of(process, adapters.account)
+    accounts = siblings | {adapters.account.id}
     pacing = pace_of(process).pacing
 
     def delay() -> float:
         return pacing.delay(process.clock.boot())
 
     def read_up_to(number: int) -> int:
-        return max((one.id for one in hub.comments.known(number) or ()), default=0)
+        return max((one.id for one in adapters.comments.known(number) or ()), default=0)
 
     return Claimant(
         agent=process.agent.id,
@@ -84,25 +84,25 @@ def claimant_of(process: Process, hub: Hub) -> Claimant:
         delay=delay,
         doing=beginning,
         read_up_to=read_up_to,
-        breaker=FenceCircuitBreaker(f"{process.agent.id} {hub.repository.id}", _fence_reporter(process, hub)),
+        breaker=FenceCircuitBreaker(f"{process.agent.id} {adapters.repository.id}", _fence_reporter(process, adapters)),
     )
 
 
-def _fence_reporter(process: Process, hub: Hub) -> Callable[[str, float], None]:
+def _fence_reporter(process: Process, adapters: GitHubAdapters) -> Callable[[str, float], None]:
     """Return the function that reports refused fences: a warning, a line when they are accepted again, and a metric."""
     refusing = process.telemetry.health.refusing
 
     def tell(reason: str, seconds: float) -> None:
         if not reason:
-            refusing.pop(hub.repository.full_name, None)
-            log.info("fences_accepted", repo=hub.repository.full_name)
+            refusing.pop(adapters.repository.full_name, None)
+            log.info("fences_accepted", repo=adapters.repository.full_name)
             return
-        if hub.repository.full_name not in refusing:
+        if adapters.repository.full_name not in refusing:
             step = "let this account create, move and delete refs/ack/*, or wait until the git server answers again"
             log.warning(
-                "fences_refused", outcome="retrying", repo=hub.repository.full_name, error=reason, next_step=step
+                "fences_refused", outcome="retrying", repo=adapters.repository.full_name, error=reason, next_step=step
             )
-        refusing[hub.repository.full_name] = seconds
+        refusing[adapters.repository.full_name] = seconds
 
     return tell
 

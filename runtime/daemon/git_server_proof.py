@@ -14,7 +14,7 @@ import anyio.to_thread
 import structlog
 
 from config.state import VERSION
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from shared.filesystem.file_lock import FetchLock
 from shared.git.probe import try_repository, try_server
 from shared.lock.write_permit import OperatorPermit
@@ -27,7 +27,7 @@ TRUSTED_SECONDS = 24 * 3600.0
 ORDER = OperatorPermit("prove the git server")
 
 
-async def prove(all_parts: Iterable[Parts]) -> None:
+async def prove(all_parts: Iterable[RepositoryAdapters]) -> None:
     """Prove that the git server of every repository is fit; raises `UnfitServer`, or as `Git.push`.
 
     What was proved less than a day ago, from this state directory, is not tried again. How the server decides between
@@ -41,7 +41,7 @@ async def prove(all_parts: Iterable[Parts]) -> None:
             await _prove_anew(parts, repository_proof)
 
 
-async def _prove_anew(parts: Parts, repository_proof: Proof) -> None:
+async def _prove_anew(parts: RepositoryAdapters, repository_proof: Proof) -> None:
     server, url, now = server_proof(parts), parts.mirror.url, parts.clock.now()
     if await anyio.to_thread.run_sync(repository_proof.counts, now):
         return  # another agent of this machine has proved it meanwhile
@@ -55,7 +55,7 @@ async def _prove_anew(parts: Parts, repository_proof: Proof) -> None:
 
 
 @asynccontextmanager
-async def _one_at_a_time(parts: Parts) -> AsyncIterator[None]:
+async def _one_at_a_time(parts: RepositoryAdapters) -> AsyncIterator[None]:
     """Let agents that start together on one machine prove a repository once; if no file can be locked, each does."""
     lock = FetchLock(parts.mirror.git.git_dir.with_suffix(".proof.lock"))
     async with AsyncExitStack() as stack:
@@ -64,7 +64,7 @@ async def _one_at_a_time(parts: Parts) -> AsyncIterator[None]:
         yield
 
 
-def server_proof(parts: Parts) -> Proof:
+def server_proof(parts: RepositoryAdapters) -> Proof:
     """Return the note about the server, for all repositories of an owner."""
     return Proof(parts.settings.state_dir / "proofs", parts.mirror.url.rpartition("/")[0])
 

@@ -9,7 +9,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from runtime.building.assembly import Parts, Process, observed
+from runtime.building.assembly import Process, RepositoryAdapters, observed
 from runtime.daemon.start import Job, UsableRepositories, loop_of, slots_of
 from runtime.daemon.webhook_hints import WebhookHints
 from shared.errors import EngineError, Transient
@@ -36,7 +36,7 @@ class RepositoryLoops:
         self._slots = slots_of(process.settings, process.clock)
         self._health = process.telemetry.health
         self._health.aside.clear()
-        self._polled: list[tuple[Parts, Loop]] = []
+        self._polled: list[tuple[RepositoryAdapters, Loop]] = []
         self._running = 0
         self._trying = anyio.CancelScope()
         self._pausing = anyio.CancelScope()
@@ -78,14 +78,14 @@ class RepositoryLoops:
         tell([parts for parts, _ in self._polled], state, reason)
 
     @asynccontextmanager
-    async def _open_loop(self, parts: Parts) -> AsyncIterator[Loop]:
+    async def _open_loop(self, parts: RepositoryAdapters) -> AsyncIterator[Loop]:
         loop = loop_of(parts, observed(self._job.build(parts), parts), self._slots, self._admission)
         async with loop.open(parts.side_tasks):
             with self._hints.answered_by(parts.configured.name, loop):
                 self._polled.append((parts, loop))
                 yield loop
 
-    async def _poll(self, parts: Parts, loop: Loop) -> None:
+    async def _poll(self, parts: RepositoryAdapters, loop: Loop) -> None:
         """Poll one loop to its end; from then on nobody waits for its ticks."""
         try:
             await loop.run(anyio.Event(), most_ticks=self._process.settings.max_iterations)
@@ -96,7 +96,7 @@ class RepositoryLoops:
                 self._trying.cancel()
                 self._pausing.cancel()
 
-    async def _define_labels(self, all_parts: Sequence[Parts]) -> None:
+    async def _define_labels(self, all_parts: Sequence[RepositoryAdapters]) -> None:
         """Define labels in one repository after the other; with a fixed number of polls, in all before the end."""
         for place, parts in enumerate(all_parts):
             if place and self._running:
@@ -137,13 +137,13 @@ class RepositoryLoops:
         self._running += 1
         group.start_soon(self._join, parts)
 
-    async def _join(self, parts: Parts) -> None:
+    async def _join(self, parts: RepositoryAdapters) -> None:
         async with self._open_loop(parts) as loop:
             await restore(parts.labels, parts.configured.name)
             await self._poll(parts, loop)
 
 
-def tell(all_parts: Sequence[Parts], state: str, reason: str = "") -> None:
+def tell(all_parts: Sequence[RepositoryAdapters], state: str, reason: str = "") -> None:
     """Record an event of the process in the trails of these repositories."""
     for parts in all_parts:
         parts.event_recorder.tell(EventKind.AGENT, state=state, reason=reason or None)

@@ -13,7 +13,7 @@ import structlog
 
 from config.settings import Settings
 from runtime.arguments import Arguments
-from runtime.building.assembly import Parts, Process, connect
+from runtime.building.assembly import Process, RepositoryAdapters, connect
 from runtime.daemon.git_server_proof import prove, server_proof
 from shared.clock import Clock
 from shared.errors import Blocked, EngineError, Transient, Unauthorized
@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 log = structlog.get_logger()
 
-Build = Callable[[Parts], Agent]
+Build = Callable[[RepositoryAdapters], Agent]
 """Makes an agent from the parts of one repository."""
 
-Prepare = Callable[[Parts, Arguments], Awaitable[Parts]]
+Prepare = Callable[[RepositoryAdapters, Arguments], Awaitable[RepositoryAdapters]]
 """Does what an agent needs once, per repository, before it is built."""
 
 FIRST_SECONDS = 1.0
@@ -77,9 +77,9 @@ async def retry_while_transient(attempt: Callable[[], Awaitable[T]], clock: Cloc
 class UsableRepositories:
     """The repositories that one process can use, and the errors of those that it cannot use just now."""
 
-    parts: Sequence[Parts]
+    parts: Sequence[RepositoryAdapters]
     aside: Mapping[str, Exception]
-    open_one: Callable[[str], Awaitable[Parts]]
+    open_one: Callable[[str], Awaitable[RepositoryAdapters]]
     """Tries a repository (full name) again; raises what keeps it from being used."""
 
 
@@ -97,7 +97,7 @@ async def open_usable(
 
         one_by_one = anyio.Lock()
 
-        async def open_one(name: str) -> Parts:
+        async def open_one(name: str) -> RepositoryAdapters:
             parts = await parts_of(configured[name])
             known = await anyio.to_thread.run_sync(server_proof(parts).counts, parts.clock.now())
             async with nullcontext() if known else one_by_one:  # whoever comes after the first finds its proof
@@ -105,7 +105,7 @@ async def open_usable(
             return parts if prepare is None else await prepare(parts, arguments)
 
         found = await side_by_side(configured, open_one)
-        usable = [one for one in found.values() if isinstance(one, Parts)]
+        usable = [one for one in found.values() if isinstance(one, RepositoryAdapters)]
         aside = {name: one for name, one in found.items() if isinstance(one, Exception)}
         if not usable:
             first = next(iter(aside.values()))
@@ -150,7 +150,7 @@ def slots_of(settings: Settings, clock: Clock) -> Slots:
     return Slots(settings.max_concurrent, clock, per_repository=settings.max_per_repository)
 
 
-def loop_of(parts: Parts, agent: Agent, slots: Slots, admission: Admission) -> Loop:
+def loop_of(parts: RepositoryAdapters, agent: Agent, slots: Slots, admission: Admission) -> Loop:
     """Return the loop of one repository."""
     return Loop(
         agent,

@@ -70,7 +70,7 @@ class RoleRouter:
     """The backend of a repository, the overrides of roles, and the calls that are given to other roles."""
 
     coder: Coder
-    parts: Mapping[str, RoleOverride] = field(default_factory=dict)
+    overrides: Mapping[str, RoleOverride] = field(default_factory=dict)
     phases: Mapping[CoderCall, str] = field(default_factory=dict)
     built: Mapping[str, Coder] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
@@ -88,9 +88,9 @@ class RoleRouter:
 
         Raises `BackendMissing` if the item's backend is not configured here.
         """
-        role, part = self._role_and_override(request)
-        limits, model = lowered(request.limits, part), part.model or request.model
-        coder, ladder = part.coder or self.coder, self._ladder(request)
+        role, override = self._role_and_override(request)
+        limits, model = lowered(request.limits, override), override.model or request.model
+        coder, ladder = override.coder or self.coder, self._ladder(request)
         rung = rung_of(request, len(ladder))
         if rung is not None:
             coder, model = ladder[rung].coder or self.coder, ladder[rung].model
@@ -117,15 +117,15 @@ class RoleRouter:
 
     def backend_of(self, request: Request) -> str:
         """Return the name of the backend that makes this call, even if it is not configured here."""
-        _, part = self._role_and_override(request)
+        _, override = self._role_and_override(request)
         ladder = self._ladder(request)
         rung = rung_of(request, len(ladder))
-        usual = part.coder if rung is None else ladder[rung].coder
+        usual = override.coder if rung is None else ladder[rung].coder
         return self.choices.get(request.item) or (usual or self.coder).name
 
     def _role_and_override(self, request: Request) -> tuple[str, RoleOverride]:
         role = self.phases.get(request.call, request.role)
-        return role, self.parts.get(role) or self.parts.get(GENERALIST) or RoleOverride()
+        return role, self.overrides.get(role) or self.overrides.get(GENERALIST) or RoleOverride()
 
     def _backend_called(self, name: str) -> Coder:
         if name not in self.built:
@@ -140,13 +140,13 @@ class BackendMissing(Blocked):
         super().__init__(f"`/retry` asked for the backend '{name}', which is not configured on this machine.")
 
 
-def lowered(limits: RunLimits, part: RoleOverride) -> RunLimits:
+def lowered(limits: RunLimits, override: RoleOverride) -> RunLimits:
     """Lower `limits` to those of the role."""
     return replace(
         limits,
-        max_turns=min(limits.max_turns, part.max_turns or limits.max_turns),
-        budget_usd=min(limits.budget_usd, part.budget_usd or limits.budget_usd),
-        deadline_seconds=min(limits.deadline_seconds, part.deadline_seconds or limits.deadline_seconds),
+        max_turns=min(limits.max_turns, override.max_turns or limits.max_turns),
+        budget_usd=min(limits.budget_usd, override.budget_usd or limits.budget_usd),
+        deadline_seconds=min(limits.deadline_seconds, override.deadline_seconds or limits.deadline_seconds),
     )
 
 

@@ -17,7 +17,7 @@ import anyio
 
 from config.loading import load
 from lab.agents import at_work, process_of
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from shared.llm.port import Coder, Request, RunOutcome
 from shared.outgoing.credentials import credentials
 from shared.telemetry.logging import bind_agent, configure
@@ -136,7 +136,7 @@ async def _act(part: Part, clock: VirtualClock) -> None:
     environment: Mapping[str, str] = {"HOME": str(part.config.parent)}
     settings = load(part.config, repository=None, environment=environment)
 
-    def journalled(parts: Parts) -> Parts:
+    def journalled(parts: RepositoryAdapters) -> RepositoryAdapters:
         return replace(parts, coder=Journal(parts.coder, part))
 
     with process_of(settings, part.role, clock, environment, name=part.name) as process:

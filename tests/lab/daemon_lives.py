@@ -12,7 +12,7 @@ from engine import ENGINE, WRITES, Engine
 from config.settings import Settings
 from config.state import StateDirectory
 from runtime.arguments import Arguments
-from runtime.building.assembly import Parts, Process
+from runtime.building.assembly import Process, RepositoryAdapters
 from runtime.daemon.agent_lifecycle import AgentLifecycle
 from runtime.daemon.configuration import Configuration
 from runtime.daemon.start import Job
@@ -111,7 +111,7 @@ class Scene:
         arguments = Arguments(None, None, once=False, wait=False, verbose=False, agent_id=None)
         self.life = AgentLifecycle(Job(Role.WORKER, self._build), process, arguments, self.orders, self.hints)
 
-    def _build(self, parts: Parts) -> Idle:
+    def _build(self, parts: RepositoryAdapters) -> Idle:
         self.generations.append(parts.configured.poll_interval)
         return Idle(parts.configured.name, self.answered[parts.configured.name])
 

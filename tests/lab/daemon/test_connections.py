@@ -10,7 +10,7 @@ import pytest
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES, Engine
 
 from config.state import StateDirectory
-from runtime.building.assembly import Parts, Process, open_repositories
+from runtime.building.assembly import Process, RepositoryAdapters, open_repositories
 from runtime.building.sign_in import pace_of
 from shared.loop.real_clock import RealClock
 from shared.workflow import Role
@@ -26,7 +26,9 @@ def reviewer_token(tmp_path: Path, engine: Engine) -> Path:
     return token
 
 
-async def together(engine: Engine, stack: AsyncExitStack, *roles: Role) -> tuple[list[Process], list[Parts]]:
+async def together(
+    engine: Engine, stack: AsyncExitStack, *roles: Role
+) -> tuple[list[Process], list[RepositoryAdapters]]:
     """Start agents in one process; return them in the order of their start."""
     settings, directory = engine.settings("machine-1"), StateDirectory(engine.directory / "machine-1").open()
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}

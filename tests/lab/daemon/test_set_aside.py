@@ -13,7 +13,7 @@ from engine import ENGINE, REPOSITORY, WRITES, Engine
 from structlog.testing import capture_logs
 
 from runtime.arguments import Arguments
-from runtime.building.assembly import Parts
+from runtime.building.assembly import RepositoryAdapters
 from runtime.daemon.serving import serve
 from shared.errors import Misconfigured
 from shared.telemetry.event_log import NoEventLog
@@ -94,7 +94,7 @@ async def test_a_disk_in_the_way_of_one_repository_sets_it_aside_and_keeps_nobod
 
 
 async def test_a_disk_in_the_way_of_a_new_configuration_brings_the_one_before_back(engine: Engine) -> None:
-    async def prepare(parts: Parts, arguments: Arguments) -> Parts:
+    async def prepare(parts: RepositoryAdapters, arguments: Arguments) -> RepositoryAdapters:
         if parts.configured.poll_interval == 7.0:
             raise OSError(28, "No space left on device")
         return parts

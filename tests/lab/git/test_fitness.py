@@ -15,7 +15,7 @@ from git_remote import AT
 
 from config.state import StateDirectory
 from lab.github.repositories.bare import Bare
-from runtime.building.assembly import Parts, Process, open_repositories
+from runtime.building.assembly import Process, RepositoryAdapters, open_repositories
 from runtime.daemon.git_server_proof import TRUSTED_SECONDS, Proof, prove
 from runtime.exit_codes import NOT_ALLOWED, complain
 from shared.clock import Clock
@@ -27,7 +27,7 @@ NO_ACKS = '#!/bin/sh\ncase $1 in refs/ack/*) echo "refs/ack is reserved" >&2; ex
 
 
 @asynccontextmanager
-async def started(engine: Engine, clock: Clock) -> AsyncIterator[tuple[Parts, ...]]:
+async def started(engine: Engine, clock: Clock) -> AsyncIterator[tuple[RepositoryAdapters, ...]]:
     """Start a worker's process as far as the proof."""
     engine.scenario.write_text("[]")
     settings = engine.settings("machine-1")

@@ -20,7 +20,7 @@ from lab.github.clock import LabClock
 from lab.github.fault_injection.lag import How
 from lab.github.http.exchanges import Exchange
 from lab.github.server import Lab
-from runtime.building.assembly import Parts, Process, open_repositories
+from runtime.building.assembly import Process, RepositoryAdapters, open_repositories
 from shared.clock import Clock
 from shared.errors import Misconfigured, MissingCredentials
 from shared.github.tokens import of_gh
@@ -46,7 +46,9 @@ class Scene:
             self.tokens.append(exchange)
 
     @asynccontextmanager
-    async def parts(self, *, local: Clock | None = None, repositories: tuple[str, ...] = ()) -> AsyncIterator[Parts]:
+    async def parts(
+        self, *, local: Clock | None = None, repositories: tuple[str, ...] = ()
+    ) -> AsyncIterator[RepositoryAdapters]:
         """Build the parts of an agent that is signed in as the App; `local` is the machine's own clock."""
         settings = Settings.model_validate(
             {
