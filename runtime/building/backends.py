@@ -27,9 +27,9 @@ from shared.llm.cli.programs import newest
 from shared.llm.endpoint import Endpoints
 from shared.llm.port import Coder, CoderCall
 from shared.llm.prices import Price, Prices, Tokens
+from shared.llm.proxy.api_protocols import OFFICIAL, Upstream
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import OFFICIAL, Upstream
 from shared.llm.recorder import Recorder
 from shared.llm.role_router import RoleOverride, RoleRouter, Rung
 from shared.sandbox.confinement import Confinement
@@ -130,8 +130,8 @@ def endpoints(process: Process, name: str, spec: CliSpec) -> Endpoints:
         reason = "a subscription's login cannot be kept from the CLI"
         log.warning("model_proxy_off", backend=name, reason=reason, not_enforced=spec.not_enforced)
         return spec.by_login(own)
-    url = own.base_url or OFFICIAL[spec.vendor]
-    upstream = Upstream(spec.vendor, url, own.token, proxy_for(url, process.environment))
+    url = own.base_url or OFFICIAL[spec.protocol]
+    upstream = Upstream(spec.protocol, url, own.token, proxy_for(url, process.environment))
     sockets = process.settings.state_dir / "sockets" if process.settings.sandbox == "bubblewrap" else None
     tools = frozenset(map(VendorTool, process.settings.llm.vendor_tools))
     return ModelProxy([upstream], _prices(process.settings), process.clock, sockets, tools)

@@ -13,7 +13,7 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.endpoint import Endpoint, Endpoints, Fixed
 from shared.llm.port import Coder
 from shared.llm.prices import Prices
-from shared.llm.proxy.vendors import Vendor
+from shared.llm.proxy.api_protocols import ApiProtocol
 
 Environment = Mapping[str, str]
 
@@ -120,7 +120,7 @@ class CliSpec:
     an installed program's version; it raises `Misconfigured` for a path that cannot be this program.
     """
 
-    vendor: Vendor
+    protocol: ApiProtocol
     company: str
     package: Package
     keys: tuple[str, ...]

@@ -28,7 +28,7 @@ from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
 from shared.llm.kept_sessions import SESSION_BYTES
 from shared.llm.port import Request, RunOutcome, Usage
-from shared.llm.proxy.vendors import Vendor
+from shared.llm.proxy.api_protocols import ApiProtocol
 from shared.llm.structured import as_text, strict
 
 log = structlog.get_logger()
@@ -229,7 +229,7 @@ async def examined(probe: Probe) -> Probed:
 SPEC = BackendSpec(
     build,
     CliSpec(
-        vendor=Vendor.ANTHROPIC,
+        protocol=ApiProtocol.ANTHROPIC,
         company=COMPANY,
         package=Package("claude-agent-sdk", "0.2.187", "claude_agent_sdk/_bundled", "claude"),
         keys=(KEY, LOGIN),

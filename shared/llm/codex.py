@@ -48,7 +48,7 @@ from shared.llm.endpoint import Endpoint
 from shared.llm.kept_sessions import SESSION_BYTES
 from shared.llm.port import Request, RunOutcome, Usage
 from shared.llm.prices import Prices
-from shared.llm.proxy.vendors import OFFICIAL, Vendor
+from shared.llm.proxy.api_protocols import OFFICIAL, ApiProtocol
 from shared.llm.structured import as_text, strict
 
 log = structlog.get_logger()
@@ -230,7 +230,7 @@ class CodexSession(Session[Transcript]):
     def _arguments(self) -> Iterator[str]:
         request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file
         secret = () if login is None else codex_login.concealed(self._home, login)
-        yield from provider(base_url or OFFICIAL[Vendor.OPENAI], KEY) if login is None else signed_in(base_url)
+        yield from provider(base_url or OFFICIAL[ApiProtocol.OPENAI], KEY) if login is None else signed_in(base_url)
         yield from (*FIXED, *searching(self._endpoint.tools))
         for feature in self._cli.disabled:
             yield from ("--disable", feature)
@@ -313,7 +313,7 @@ async def examined(probe: Probe) -> Probed:
 SPEC = BackendSpec(
     build,
     CliSpec(
-        vendor=Vendor.OPENAI,
+        protocol=ApiProtocol.OPENAI,
         company=COMPANY,
         package=Package("openai-codex-cli-bin", "0.163.0", "codex_cli_bin", "bin/codex"),
         keys=KEYS,

@@ -28,7 +28,7 @@ from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.endpoint import Endpoint
 from shared.llm.mini_events import Transcript, verdict
 from shared.llm.port import Ending, Request, RunOutcome, Usage
-from shared.llm.proxy.vendors import Vendor
+from shared.llm.proxy.api_protocols import ApiProtocol
 from shared.llm.structured import strict
 
 log = structlog.get_logger()
@@ -242,7 +242,7 @@ async def examined(probe: Probe) -> Probed:
 SPEC = BackendSpec(
     build,
     CliSpec(
-        vendor=Vendor.COMPATIBLE,
+        protocol=ApiProtocol.COMPATIBLE,
         company=compatible.COMPANY,
         package=Package("mini-swe-agent", "2.4.6", "", "bin/mini", needs=NEEDS),
         keys=(compatible.KEY,),

@@ -27,7 +27,7 @@ from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import NO_GIT_PROGRAMS, Command, Launcher, Ran
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Request, RunOutcome, Usage
-from shared.llm.proxy.vendors import Vendor
+from shared.llm.proxy.api_protocols import ApiProtocol
 from shared.llm.qwen_events import Transcript, verdict
 from shared.llm.structured import as_text, strict
 
@@ -173,7 +173,7 @@ async def examined(probe: Probe) -> Probed:
 SPEC = BackendSpec(
     build,
     CliSpec(
-        vendor=Vendor.COMPATIBLE,
+        protocol=ApiProtocol.COMPATIBLE,
         company=compatible.COMPANY,
         package=Package("@qwen-code/qwen-code", "0.24.4", "", f"{_PLACE}/cli-entry.js", npm=True),
         keys=(compatible.KEY,),

@@ -200,7 +200,7 @@ class Traces:
 def _vendor(backend: str | None) -> str | None:
     """Return a backend's vendor by the name that the conventions have for it."""
     spec = cli_spec(backend or "")
-    return str(spec.vendor) if spec is not None else backend
+    return str(spec.protocol) if spec is not None else backend
 
 
 def _prefixed(room: str, data: Mapping[str, Any]) -> dict[str, object]:

@@ -12,8 +12,8 @@ from shared.llm import coder
 from shared.llm.backend import Program, Setup
 from shared.llm.port import Coder
 from shared.llm.prices import Price, Prices
+from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
 from shared.llm.proxy.server import ModelProxy
-from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop.real_clock import RealClock
 from shared.sandbox.wrap import Isolation
 
@@ -79,7 +79,7 @@ class ProxiedDesk(Desk):
         """Return the backend as the engine builds it."""
         clock = RealClock()
         sockets = self.root / "sockets" if self.wrap.kind is Isolation.SANDBOX else None
-        upstream = Upstream(Vendor.COMPATIBLE, self.server.url, KEY)
+        upstream = Upstream(ApiProtocol.COMPATIBLE, self.server.url, KEY)
         proxy = ModelProxy([upstream], Prices({MODEL: self.price}), clock, sockets)
         program = Program(self.executable.resolve(), self.launcher(), proxy, model=MODEL)
         return coder(self.backend, Setup(clock, program=program))

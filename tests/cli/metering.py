@@ -13,8 +13,8 @@ from shared.llm.endpoint import Endpoint
 from shared.llm.measured_run import MeasuredRun
 from shared.llm.port import Coder, Request
 from shared.llm.prices import Price, Prices, Tokens
+from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
 from shared.llm.proxy.server import ModelProxy
-from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop.real_clock import RealClock
 from shared.sandbox.wrap import Isolation
 
@@ -56,8 +56,8 @@ class WatchedProxy(ModelProxy):
 
 def metered(desk: Desk) -> tuple[Coder, WatchedProxy]:
     """Return the backend of a desk, behind a proxy that has the key, and the proxy."""
-    vendor = {"claude": Vendor.ANTHROPIC, "codex": Vendor.OPENAI}[desk.backend]
+    protocol = {"claude": ApiProtocol.ANTHROPIC, "codex": ApiProtocol.OPENAI}[desk.backend]
     sockets = desk.root / ("long" * 30) if desk.wrap.kind is Isolation.SANDBOX else None
-    proxy = WatchedProxy(Upstream(vendor, desk.server.url, KEY), sockets)
+    proxy = WatchedProxy(Upstream(protocol, desk.server.url, KEY), sockets)
     program = Program(desk.executable.resolve(), desk.launcher(), proxy)
     return coder(desk.backend, Setup(RealClock(), program=program)), proxy

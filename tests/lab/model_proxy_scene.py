@@ -16,9 +16,9 @@ from shared.llm.endpoint import Endpoint
 from shared.llm.measured_run import MeasuredRun
 from shared.llm.port import CoderCall, Request, RunLimits, Usage
 from shared.llm.prices import Price, Prices
+from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop.real_clock import RealClock
 
 KEY = "sk-ant-c4n4ry-0123456789"
@@ -56,7 +56,7 @@ class Desk:
     _opened: dict[str, tuple[Request, Endpoint]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        upstreams = [Upstream(vendor, self.url, KEY) for vendor in Vendor]
+        upstreams = [Upstream(protocol, self.url, KEY) for protocol in ApiProtocol]
         self.proxy = ModelProxy(upstreams, PRICES, RealClock(), self.sockets, self.tools)
 
     @asynccontextmanager

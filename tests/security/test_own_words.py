@@ -22,7 +22,7 @@ from security.canaries import Canaries
 from security.detector import FORMS, Detector
 from shared.escalation.channels import Webhook
 from shared.llm.claude import anthropic
-from shared.llm.proxy.vendors import Upstream, Vendor
+from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
 from shared.loop.real_clock import RealClock
 from shared.telemetry.logging import configure
 from shared.text.comment_signatures import Key, Keyring
@@ -124,7 +124,7 @@ def test_nothing_of_a_process_tells_a_secret_as_text(canaries: Canaries, process
         *(process.settings.notify, process.settings.events, process.settings.webhook, process.telemetry),
         *(keys, *keys.keys, access, collector(process.settings.telemetry, canaries.environment)),
         Webhook(f"https://x/{canaries.webhook_path}", canaries.webhook_secret.encode(), dict),  # type: ignore[arg-type]
-        Upstream(Vendor.ANTHROPIC, "https://x", access.token),
+        Upstream(ApiProtocol.ANTHROPIC, "https://x", access.token),
     ]
     detector = Detector(canaries.named({}))
     for one in held:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from shared.llm.proxy import vendor_tools
+from shared.llm.proxy.api_protocols import ApiProtocol, RequestRefused
 from shared.llm.proxy.metering import LARGEST_OUTPUT, RequestBound
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MOST_VALUES = 500_000
 """Values in one request: each takes some 60 bytes of memory, whatever it takes in JSON."""
@@ -45,9 +45,9 @@ BETAS = re.compile(r"mcp|code-execution|web-|files-api|skills|fast-mode|priority
 """Words in `anthropic-beta` that switch on refused features; the word is removed, the rest passes."""
 
 _HERE = {
-    Vendor.ANTHROPIC: re.compile(r"custom|(?:bash|text_editor|computer|memory|tool_search_tool_\w+?)_\d{8}"),
-    Vendor.OPENAI: re.compile(r"function|custom|local_shell|shell|apply_patch|namespace|tool_search"),
-    Vendor.COMPATIBLE: re.compile(r"function"),
+    ApiProtocol.ANTHROPIC: re.compile(r"custom|(?:bash|text_editor|computer|memory|tool_search_tool_\w+?)_\d{8}"),
+    ApiProtocol.OPENAI: re.compile(r"function|custom|local_shell|shell|apply_patch|namespace|tool_search"),
+    ApiProtocol.COMPATIBLE: re.compile(r"function"),
 }
 """Types of tools that run in the sandbox of the run, or nowhere."""
 
@@ -95,7 +95,7 @@ def parsed(body: bytes) -> dict[str, Any]:
 
 
 def checked(
-    vendor: Vendor, body: Mapping[str, Any], size: int, knows: Callable[[str], bool], tools: Set[VendorTool]
+    protocol: ApiProtocol, body: Mapping[str, Any], size: int, knows: Callable[[str], bool], tools: Set[VendorTool]
 ) -> RequestBound:
     """Return the most that a request of `size` bytes can take; raise `RequestRefused`.
 
@@ -109,23 +109,23 @@ def checked(
             f"The model '{model[:80]}' is neither configured nor priced: name its price under `prices`."
         )
     _check_tier(body)
-    _CHECKS[vendor](body, tools)
-    _check_tools(vendor, body.get("tools"), tools)
-    uses, searches = vendor_tools.uses(vendor, body, tools)
-    output = next((body[key] for key in _LENGTHS[vendor] if body.get(key) is not None), None)
+    _CHECKS[protocol](body, tools)
+    _check_tools(protocol, body.get("tools"), tools)
+    uses, searches = vendor_tools.uses(protocol, body, tools)
+    output = next((body[key] for key in _LENGTHS[protocol] if body.get(key) is not None), None)
     known = isinstance(output, int) and not isinstance(output, bool) and 0 < output <= LARGEST_OUTPUT
     most = int(output) if known and output else LARGEST_OUTPUT
     return RequestBound(model, size + sum(map(_picture_tokens, _parts(body))), most, uses, searches)
 
 
-def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, request_bound: RequestBound) -> bytes:
+def completed(protocol: ApiProtocol, body: Mapping[str, Any], text: bytes, request_bound: RequestBound) -> bytes:
     """Return the `text` of a checked request with additions.
 
     OpenAI keeps an answer unless it is told not to; a stream of chat completions reports its usage only if asked to.
     """
-    bound = vendor_tools.bound(vendor, body) if request_bound.uses else {}
-    kept = {"store": False} if vendor is Vendor.OPENAI and "store" not in body else {}
-    silent = vendor is Vendor.COMPATIBLE and body.get("stream") is True and "stream_options" not in body
+    bound = vendor_tools.bound(protocol, body) if request_bound.uses else {}
+    kept = {"store": False} if protocol is ApiProtocol.OPENAI and "store" not in body else {}
+    silent = protocol is ApiProtocol.COMPATIBLE and body.get("stream") is True and "stream_options" not in body
     counted = {"stream_options": {"include_usage": True}} if silent else {}
     added = json.dumps({**kept, **bound, **counted}).encode()
     if added == b"{}":
@@ -172,7 +172,7 @@ def _anthropic(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
         elsewhere = kind is not None and (_BLOCKS_ELSEWHERE.fullmatch(kind) or _is_tool_elsewhere(kind))
         if elsewhere and not vendor_tools.is_result(part, tools):
             raise RequestRefused(f"A part of the type '{str(kind)[:40]}' belongs to a tool that runs elsewhere.")
-        _check_tools(Vendor.ANTHROPIC, part.get("tools"))
+        _check_tools(ApiProtocol.ANTHROPIC, part.get("tools"))
 
 
 def _openai(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
@@ -192,7 +192,7 @@ def _openai(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
             raise RequestRefused(
                 f"An item of the type '{kind[:40]}' is kept, or belongs to a tool that runs, at the vendor."
             )
-        _check_tools(Vendor.OPENAI, part.get("tools"))
+        _check_tools(ApiProtocol.OPENAI, part.get("tools"))
         address = part.get("image_url")
         address = address.get("url") if isinstance(address, dict) else address
         if part.get("file_id") or part.get("file_url") or not _is_data(address):
@@ -219,7 +219,7 @@ def _compatible(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
 
 def _is_tool_elsewhere(kind: str) -> bool:
     """Return whether it is a vendor's tool, with a date in its name, that does not run here."""
-    return bool(re.fullmatch(r"\w+_20\d{6}", kind)) and not _HERE[Vendor.ANTHROPIC].fullmatch(kind)
+    return bool(re.fullmatch(r"\w+_20\d{6}", kind)) and not _HERE[ApiProtocol.ANTHROPIC].fullmatch(kind)
 
 
 def _says_what_it_is(item: object) -> bool:
@@ -256,21 +256,21 @@ def _word(part: Mapping[str, Any], key: str) -> str | None:
     return value
 
 
-def _check_tools(vendor: Vendor, tools: object, allowed: Set[VendorTool] = frozenset()) -> None:
+def _check_tools(protocol: ApiProtocol, tools: object, allowed: Set[VendorTool] = frozenset()) -> None:
     if tools is None:
         return
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise RequestRefused("'tools' is not a list of objects.")
     for tool in tools:
-        kind = tool.get("type", "custom" if vendor is Vendor.ANTHROPIC else None)
-        here = isinstance(kind, str) and _HERE[vendor].fullmatch(kind)
-        if not here and vendor_tools.named(vendor, kind) not in allowed:
+        kind = tool.get("type", "custom" if protocol is ApiProtocol.ANTHROPIC else None)
+        here = isinstance(kind, str) and _HERE[protocol].fullmatch(kind)
+        if not here and vendor_tools.named(protocol, kind) not in allowed:
             raise RequestRefused(f"A tool of the type '{str(kind)[:40]}' runs elsewhere: it is not passed on.")
         environment = tool.get("environment")
         if environment is not None and not (isinstance(environment, dict) and environment.get("type") == "local"):
             raise RequestRefused("A shell that runs elsewhere is not passed on.")
         if kind == "namespace":
-            _check_tools(vendor, _flat(tool.get("tools")))
+            _check_tools(protocol, _flat(tool.get("tools")))
 
 
 def _flat(tools: object) -> object:
@@ -309,15 +309,15 @@ def _number(text: str) -> float:
     return number
 
 
-_CHECKS: Mapping[Vendor, Callable[[Mapping[str, Any], Set[VendorTool]], None]] = {
-    Vendor.ANTHROPIC: _anthropic,
-    Vendor.OPENAI: _openai,
-    Vendor.COMPATIBLE: _compatible,
+_CHECKS: Mapping[ApiProtocol, Callable[[Mapping[str, Any], Set[VendorTool]], None]] = {
+    ApiProtocol.ANTHROPIC: _anthropic,
+    ApiProtocol.OPENAI: _openai,
+    ApiProtocol.COMPATIBLE: _compatible,
 }
 
-_LENGTHS: Mapping[Vendor, Sequence[str]] = {
-    Vendor.ANTHROPIC: ("max_tokens",),
-    Vendor.OPENAI: ("max_output_tokens",),
-    Vendor.COMPATIBLE: ("max_completion_tokens", "max_tokens"),
+_LENGTHS: Mapping[ApiProtocol, Sequence[str]] = {
+    ApiProtocol.ANTHROPIC: ("max_tokens",),
+    ApiProtocol.OPENAI: ("max_output_tokens",),
+    ApiProtocol.COMPATIBLE: ("max_completion_tokens", "max_tokens"),
 }
-"""Keys that name the most tokens of an answer, by vendor."""
+"""Keys that name the most tokens of an answer, by protocol."""

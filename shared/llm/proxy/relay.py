@@ -18,12 +18,12 @@ from yarl import URL
 from shared.clock import Clock
 from shared.github.address import LOOPBACK
 from shared.llm.proxy import allowed
+from shared.llm.proxy.api_protocols import OUT_OF_BUDGET, PATHS, ApiProtocol, RequestRefused, Upstream, worded
 from shared.llm.proxy.connection_limit import ConnectionLimit
 from shared.llm.proxy.metering import RequestBound, UsageMeter
 from shared.llm.proxy.resets import resets_at
 from shared.llm.proxy.run_meter import RunMeter
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import OUT_OF_BUDGET, PATHS, RequestRefused, Upstream, Vendor, worded
 
 LARGEST_BODY = 32 * 2**20
 """Bytes of one request; vendors take no more."""
@@ -46,12 +46,12 @@ STALLED_SECONDS = 120.0
 PATIENCE_SECONDS = 60.0
 """A longer wait that the vendor names ends the run: Codex would wait for it in silence, Claude Code not at all."""
 
-LONG: Mapping[Vendor, Mapping[str, str]] = {
-    Vendor.ANTHROPIC: {"retry-after": "3600"},
-    Vendor.OPENAI: {},
-    Vendor.COMPATIBLE: {},
+LONG: Mapping[ApiProtocol, Mapping[str, str]] = {
+    ApiProtocol.ANTHROPIC: {"retry-after": "3600"},
+    ApiProtocol.OPENAI: {},
+    ApiProtocol.COMPATIBLE: {},
 }
-"""Headers with which each vendor's program gives up at once after a 429: a time that is too long, or none."""
+"""Headers with which each protocol's program gives up at once after a 429: a time that is too long, or none."""
 
 FINAL = 400
 """Status for a program of a compatible server instead of any other, which it would repeat for minutes."""
@@ -77,7 +77,7 @@ class Relay:
     `tools` are those of the vendor that are allowed.
     """
 
-    upstreams: Mapping[Vendor, Upstream]
+    upstreams: Mapping[ApiProtocol, Upstream]
     run_meter: RunMeter
     session: aiohttp.ClientSession
     clock: Clock
@@ -98,14 +98,14 @@ class Relay:
 
     async def _relay(self, request: web.Request) -> web.StreamResponse:
         path, _, query = request.raw_path.partition("?")  # as it was sent: nothing is decoded or resolved
-        vendor, costs = PATHS.get(path, (Vendor.ANTHROPIC, False))
-        upstream = self.upstreams.get(vendor)
+        protocol, costs = PATHS.get(path, (ApiProtocol.ANTHROPIC, False))
+        upstream = self.upstreams.get(protocol)
         if not self._is_authorized(request):
-            return _error(vendor, 401, "authentication_error", "This token is not, or no longer, known here.")
+            return _error(protocol, 401, "authentication_error", "This token is not, or no longer, known here.")
         self.door.known(request.transport)
         if path not in PATHS or request.method != "POST" or upstream is None or query not in allowed.QUERIES:
-            return _error(vendor, 404, "not_found_error", f"{request.method} {request.path} is not forwarded.")
-        barred = self._refuse_unread(vendor, costs=costs)
+            return _error(protocol, 404, "not_found_error", f"{request.method} {request.path} is not forwarded.")
+        barred = self._refuse_unread(protocol, costs=costs)
         if barred is not None:
             return barred
         self._open += 1
@@ -115,31 +115,31 @@ class Relay:
                 return await self._check_and_forward(request, upstream, body, headers, costs=costs)
         except RequestRefused as refused:
             self.run_meter.barred = str(refused)
-            return _error(vendor, 400, "invalid_request_error", str(refused))
+            return _error(protocol, 400, "invalid_request_error", str(refused))
         except web.HTTPException as error:
             kind = {413: "request_too_large", 429: "rate_limit_error"}.get(error.status, "invalid_request_error")
-            return _error(vendor, error.status, kind, error.text or "")
+            return _error(protocol, error.status, kind, error.text or "")
         finally:
             self._open -= 1
 
-    def _refuse_unread(self, vendor: Vendor, *, costs: bool) -> web.Response | None:
+    def _refuse_unread(self, protocol: ApiProtocol, *, costs: bool) -> web.Response | None:
         """Return the error with which a request is refused before it is read; None if it may be read."""
         if self.run_meter.used_up:
             self.run_meter.refused = True
-            status, kind = OUT_OF_BUDGET[vendor]
+            status, kind = OUT_OF_BUDGET[protocol]
             spent = f"The budget of this run (${self.run_meter.budget_usd:.2f}) is used up."
-            return _error(vendor, status, kind, spent)
-        if vendor is Vendor.COMPATIBLE and self.run_meter.gave_up is not None:
-            return _error(vendor, FINAL, "given_up", "The model server has failed too often in this run.")
+            return _error(protocol, status, kind, spent)
+        if protocol is ApiProtocol.COMPATIBLE and self.run_meter.gave_up is not None:
+            return _error(protocol, FINAL, "given_up", "The model server has failed too often in this run.")
         if costs and self._waits_long:
             return web.json_response(
-                worded(vendor, "rate_limit_error", "A limit lasts on."), status=429, headers=LONG[vendor]
+                worded(protocol, "rate_limit_error", "A limit lasts on."), status=429, headers=LONG[protocol]
             )
         if self._open >= MOST_AT_ONCE:
-            return _error(vendor, 429, "rate_limit_error", "Too many requests at once.")
+            return _error(protocol, 429, "rate_limit_error", "Too many requests at once.")
         self._counts += not costs
         if not costs and self._counts > MOST_COUNTS:
-            return _error(vendor, 400, "invalid_request_error", "This run has counted tokens often enough.")
+            return _error(protocol, 400, "invalid_request_error", "This run has counted tokens often enough.")
         return None
 
     @asynccontextmanager
@@ -180,24 +180,24 @@ class Relay:
         """Forward an allowed request; raise `RequestRefused` for others."""
         if request.content_type != "application/json":
             raise RequestRefused("The request is not JSON.")
-        request_bound, body = await self._read_bound(upstream.vendor, body)
+        request_bound, body = await self._read_bound(upstream.protocol, body)
         if not costs:
             return await self._forward(request, upstream, body, headers, None)
-        barred = self._refuse_unread(upstream.vendor, costs=True) if self.run_meter.used_up else None
+        barred = self._refuse_unread(upstream.protocol, costs=True) if self.run_meter.used_up else None
         if barred is not None:
             return barred
         if not self.run_meter.has_room:
             waits = "The requests under way may use up the budget of this run: wait for them."
-            return _error(upstream.vendor, 429, "rate_limit_error", waits)
+            return _error(upstream.protocol, 429, "rate_limit_error", waits)
         return await self._forward(request, upstream, body, headers, self.run_meter.opened(request_bound))
 
-    async def _read_bound(self, vendor: Vendor, body: bytes) -> tuple[RequestBound, bytes]:
+    async def _read_bound(self, protocol: ApiProtocol, body: bytes) -> tuple[RequestBound, bytes]:
         """Return the most that is asked for, and the body to send."""
 
         def read() -> tuple[RequestBound, bytes]:
             found = allowed.parsed(body)
-            request_bound = allowed.checked(vendor, found, len(body), self._knows, self.tools)
-            return request_bound, allowed.completed(vendor, found, body, request_bound)
+            request_bound = allowed.checked(protocol, found, len(body), self._knows, self.tools)
+            return request_bound, allowed.completed(protocol, found, body, request_bound)
 
         return read() if len(body) < _INLINE else await anyio.to_thread.run_sync(read)
 
@@ -225,7 +225,9 @@ class Relay:
                 charged = answer.status == 200
                 self._note(answer, meter)
                 if 300 <= answer.status < 400 or "content-encoding" in answer.headers:
-                    return _error(upstream.vendor, 502, "api_error", "The model server gave an answer for nobody here.")
+                    return _error(
+                        upstream.protocol, 502, "api_error", "The model server gave an answer for nobody here."
+                    )
                 if not charged:
                     return await _pass_error_on(
                         answer, upstream, long=self._waits_long, final=self._is_final(upstream, answer.status)
@@ -234,24 +236,24 @@ class Relay:
                 await response.prepare(request)
                 passed = await self._pass_on(answer, response, meter)
                 cut_here = not passed
-                return response if passed else _break_off(request, response, upstream.vendor)
+                return response if passed else _break_off(request, response, upstream.protocol)
         except aiohttp.ClientConnectorError as error:
             charged = False
             status = FINAL if self._is_final(upstream, 502) else 502
             said = f"The model server cannot be reached: {error.strerror}."
-            return _error(upstream.vendor, status, "api_error", said)
+            return _error(upstream.protocol, status, "api_error", said)
         except (aiohttp.ClientError, TimeoutError, ConnectionError):
             status = FINAL if self._is_final(upstream, 502) else 502
-            return _break_off(request, response, upstream.vendor, status)
+            return _break_off(request, response, upstream.protocol, status)
         finally:
             if meter is not None:
                 self.run_meter.closed(meter, charged=charged, cut_here=cut_here)
-                if charged and not cut_here and upstream.vendor is Vendor.COMPATIBLE:
+                if charged and not cut_here and upstream.protocol is ApiProtocol.COMPATIBLE:
                     self.run_meter.ended(finished=meter.finished)
 
     def _is_final(self, upstream: Upstream, status: int) -> bool:
         """Note a failure; return whether the program is told that it is final."""
-        repeated = upstream.vendor is Vendor.COMPATIBLE and (status >= 500 or status in _REPEATED)
+        repeated = upstream.protocol is ApiProtocol.COMPATIBLE and (status >= 500 or status in _REPEATED)
         return repeated and self.run_meter.failed(status, at_once=self._waits_long)
 
     def _note(self, answer: aiohttp.ClientResponse, meter: UsageMeter | None) -> None:
@@ -304,11 +306,11 @@ def _host(host: str) -> str:
 
 
 def _break_off(
-    request: web.Request, response: web.StreamResponse | None, vendor: Vendor, status: int = 502
+    request: web.Request, response: web.StreamResponse | None, protocol: ApiProtocol, status: int = 502
 ) -> web.StreamResponse:
     """Break our answer off if the vendor's broke off or is cut, so that it is not taken for a whole one."""
     if response is None:
-        return _error(vendor, status, "api_error", "The model server did not answer.")
+        return _error(protocol, status, "api_error", "The model server did not answer.")
     if request.transport is not None:
         request.transport.abort()
     return response
@@ -327,7 +329,7 @@ async def _pass_error_on(
     if final:
         return web.Response(status=FINAL, body=body, headers=headers)
     if long:
-        return web.Response(status=429, body=body, headers={**headers, **LONG[upstream.vendor]})
+        return web.Response(status=429, body=body, headers={**headers, **LONG[upstream.protocol]})
     return web.Response(status=answer.status, body=body, headers=headers)
 
 
@@ -339,8 +341,8 @@ def _answer_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in _NOT_BACK}
 
 
-def _error(vendor: Vendor, status: int, kind: str, message: str) -> web.Response:
-    return web.json_response(worded(vendor, kind, message), status=status)
+def _error(protocol: ApiProtocol, status: int, kind: str, message: str) -> web.Response:
+    return web.json_response(worded(protocol, kind, message), status=status)
 
 
 async def _alive(request: web.Request) -> web.Response:

@@ -20,9 +20,9 @@ from shared.llm.endpoint import Endpoint
 from shared.llm.measured_run import MeasuredRun
 from shared.llm.port import Request
 from shared.llm.prices import Prices
+from shared.llm.proxy.api_protocols import Upstream
 from shared.llm.proxy.run_meter import RunMeter
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import Upstream
 
 if TYPE_CHECKING:
     from shared.llm.proxy.relay import Relay
@@ -62,7 +62,7 @@ class ModelProxy:
         sockets: Path | None = None,
         tools: frozenset[VendorTool] = frozenset(),
     ) -> None:
-        self._upstreams = {upstream.vendor: upstream for upstream in upstreams}
+        self._upstreams = {upstream.protocol: upstream for upstream in upstreams}
         self._prices = prices
         self._clock = clock
         self._sockets = sockets

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 from enum import StrEnum
 from typing import Any
 
-from shared.llm.proxy.vendors import RequestRefused, Vendor
+from shared.llm.proxy.api_protocols import ApiProtocol, RequestRefused
 
 MOST_USES = 8
 """Uses of such tools in one request; Claude Code asks for as many."""
@@ -25,27 +25,27 @@ class VendorTool(StrEnum):
     WEB_FETCH = "web_fetch"
 
 
-_TYPES: Mapping[Vendor, Mapping[str, VendorTool]] = {
-    Vendor.ANTHROPIC: {
+_TYPES: Mapping[ApiProtocol, Mapping[str, VendorTool]] = {
+    ApiProtocol.ANTHROPIC: {
         "web_search_20250305": VendorTool.WEB_SEARCH,
         "web_fetch_20250910": VendorTool.WEB_FETCH,
     },
-    Vendor.OPENAI: {
+    ApiProtocol.OPENAI: {
         "web_search": VendorTool.WEB_SEARCH,
         "web_search_2025_08_26": VendorTool.WEB_SEARCH,
     },
-    Vendor.COMPATIBLE: {},
+    ApiProtocol.COMPATIBLE: {},
 }
 """Later versions run code at the vendor as well, and previews have other prices: they are none of these."""
 
-_BOUND = {Vendor.ANTHROPIC: "max_uses", Vendor.OPENAI: "max_tool_calls"}
+_BOUND = {ApiProtocol.ANTHROPIC: "max_uses", ApiProtocol.OPENAI: "max_tool_calls"}
 
 _BLOCKS = re.compile(r"(web_search|web_fetch)_(?:tool_)?result(?:_location|_error)?")
 
 
-def named(vendor: Vendor, kind: object) -> VendorTool | None:
+def named(protocol: ApiProtocol, kind: object) -> VendorTool | None:
     """Return the tool that a type names; None for every other type."""
-    return _TYPES[vendor].get(kind) if isinstance(kind, str) else None
+    return _TYPES[protocol].get(kind) if isinstance(kind, str) else None
 
 
 def is_result(part: Mapping[str, Any], allowed: Set[VendorTool]) -> bool:
@@ -67,29 +67,29 @@ def is_beta(word: str, allowed: Set[VendorTool]) -> bool:
     return any(re.fullmatch(rf"{tool.replace('_', '-')}-\d{{4}}-\d\d-\d\d", word) for tool in allowed)
 
 
-def uses(vendor: Vendor, body: Mapping[str, Any], allowed: Set[VendorTool]) -> tuple[int, int]:
+def uses(protocol: ApiProtocol, body: Mapping[str, Any], allowed: Set[VendorTool]) -> tuple[int, int]:
     """Return the most uses of such tools, and of those that cost by number; raise `RequestRefused`."""
     tools = body.get("tools")
     listed = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    found = [(tool, kind) for tool in listed if (kind := named(vendor, tool.get("type"))) in allowed]
+    found = [(tool, kind) for tool in listed if (kind := named(protocol, tool.get("type"))) in allowed]
     if not found:
         return 0, 0
-    if vendor is Vendor.OPENAI:
-        most = _number(vendor, body.get("max_tool_calls", MOST_USES))
+    if protocol is ApiProtocol.OPENAI:
+        most = _number(protocol, body.get("max_tool_calls", MOST_USES))
         return most, most
-    counts = [(_number(vendor, tool.get("max_uses")), kind) for tool, kind in found]
-    total = _number(vendor, sum(count for count, _ in counts))
+    counts = [(_number(protocol, tool.get("max_uses")), kind) for tool, kind in found]
+    total = _number(protocol, sum(count for count, _ in counts))
     return total, sum(count for count, kind in counts if kind is VendorTool.WEB_SEARCH)
 
 
-def bound(vendor: Vendor, body: Mapping[str, Any]) -> Mapping[str, int]:
+def bound(protocol: ApiProtocol, body: Mapping[str, Any]) -> Mapping[str, int]:
     """Return the limit that a request with such tools lacks: OpenAI's, if it has none."""
-    return {"max_tool_calls": MOST_USES} if vendor is Vendor.OPENAI and "max_tool_calls" not in body else {}
+    return {"max_tool_calls": MOST_USES} if protocol is ApiProtocol.OPENAI and "max_tool_calls" not in body else {}
 
 
-def _number(vendor: Vendor, value: object) -> int:
+def _number(protocol: ApiProtocol, value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_USES:
         return value
     raise RequestRefused(
-        f"A tool that the vendor runs needs '{_BOUND[vendor]}' from 1 to {MOST_USES}, all tools together."
+        f"A tool that the vendor runs needs '{_BOUND[protocol]}' from 1 to {MOST_USES}, all tools together."
     )

@@ -16,8 +16,8 @@ from model_proxy_scene import KEY, MESSAGES, RESPONSES, Desk, vendor
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
 from shared.errors import Misconfigured
+from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
 from shared.llm.proxy.relay import LARGEST_BODY
-from shared.llm.proxy.vendors import Upstream, Vendor
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ async def test_a_redirect_takes_the_key_nowhere_and_a_dead_server_is_said(server
 @pytest.mark.parametrize("url", ["http://api.anthropic.com", "ftp://127.0.0.1", "https://u:p4ss@h", "http://[::2]"])
 def test_the_key_goes_to_no_server_in_plain_text(url: str) -> None:
     with pytest.raises(Misconfigured) as refused:
-        Upstream(Vendor.ANTHROPIC, url, KEY)
+        Upstream(ApiProtocol.ANTHROPIC, url, KEY)
     assert "p4ss" not in str(refused.value)
 
 

@@ -16,9 +16,9 @@ from shared.llm.measured_run import MeasuredRun, judged
 from shared.llm.port import Ending, RunOutcome, Usage
 from shared.llm.prices import Prices, Tokens
 from shared.llm.proxy.allowed import checked, completed, parsed
+from shared.llm.proxy.api_protocols import ApiProtocol, RequestRefused, Upstream
 from shared.llm.proxy.metering import RequestBound, UsageMeter
 from shared.llm.proxy.run_meter import MOST_FAILURES, RunMeter
-from shared.llm.proxy.vendors import RequestRefused, Upstream, Vendor
 
 CHAT: dict[str, Any] = {
     "model": "m",
@@ -34,7 +34,9 @@ STREAM = b"".join(chat.events(TURN, 0, "served"))
 
 
 def asked(body: dict[str, Any]) -> RequestBound:
-    return checked(Vendor.COMPATIBLE, parsed(json.dumps(body).encode()), 1000, lambda model: model == "m", frozenset())
+    return checked(
+        ApiProtocol.COMPATIBLE, parsed(json.dumps(body).encode()), 1000, lambda model: model == "m", frozenset()
+    )
 
 
 def part(**content: Any) -> dict[str, Any]:
@@ -77,10 +79,10 @@ def test_what_the_programs_ask_passes_with_its_bound() -> None:
 def test_a_stream_that_would_not_count_is_told_to() -> None:
     body = {name: value for name, value in CHAT.items() if name != "stream_options"}
     text = json.dumps(body).encode()
-    sent = json.loads(completed(Vendor.COMPATIBLE, body, text, RequestBound("m", 1)))
+    sent = json.loads(completed(ApiProtocol.COMPATIBLE, body, text, RequestBound("m", 1)))
     assert sent == {**body, "stream_options": {"include_usage": True}}
     whole = json.dumps(CHAT).encode()
-    assert completed(Vendor.COMPATIBLE, CHAT, whole, RequestBound("m", 1)) == whole
+    assert completed(ApiProtocol.COMPATIBLE, CHAT, whole, RequestBound("m", 1)) == whole
 
 
 def metered(*chunks: bytes) -> UsageMeter:
@@ -134,8 +136,10 @@ def test_a_stream_without_counts_is_reckoned_from_what_came_and_at_most_from_wha
     ],
 )
 def test_the_address_is_what_the_server_s_manual_calls_its_base(url: str, address: str) -> None:
-    assert Upstream(Vendor.COMPATIBLE, url, "k").address("/v1/chat/completions") == address
-    assert Upstream(Vendor.OPENAI, "https://eu.example/x", "k").address("/v1/responses").endswith("/x/v1/responses")
+    assert Upstream(ApiProtocol.COMPATIBLE, url, "k").address("/v1/chat/completions") == address
+    assert (
+        Upstream(ApiProtocol.OPENAI, "https://eu.example/x", "k").address("/v1/responses").endswith("/x/v1/responses")
+    )
 
 
 def test_a_server_has_a_key_and_an_address() -> None:

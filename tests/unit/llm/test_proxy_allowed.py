@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from shared.llm.proxy.allowed import IMAGE_TOKENS, MOST_VALUES, PDF_TOKENS, checked, headers, parsed
+from shared.llm.proxy.api_protocols import ApiProtocol, RequestRefused
 from shared.llm.proxy.metering import LARGEST_OUTPUT, RequestBound
-from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
 RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
 
 
-def asked(vendor: Vendor, body: dict[str, Any]) -> RequestBound:
+def asked(protocol: ApiProtocol, body: dict[str, Any]) -> RequestBound:
     text = json.dumps(body).encode()
-    return checked(vendor, parsed(text), 1000, lambda model: model == "m", frozenset())
+    return checked(protocol, parsed(text), 1000, lambda model: model == "m", frozenset())
 
 
 def said(*content: dict[str, Any]) -> dict[str, Any]:
@@ -73,24 +73,24 @@ OPENAI_REFUSED: list[dict[str, Any]] = [
 @pytest.mark.parametrize("change", ANTHROPIC_REFUSED, ids=lambda change: json.dumps(change)[:60])
 def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_anthropic(change: dict[str, Any]) -> None:
     with pytest.raises(RequestRefused):
-        asked(Vendor.ANTHROPIC, MESSAGES | change)
+        asked(ApiProtocol.ANTHROPIC, MESSAGES | change)
 
 
 @pytest.mark.parametrize("change", OPENAI_REFUSED, ids=lambda change: json.dumps(change)[:60])
 def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_openai(change: dict[str, Any]) -> None:
     with pytest.raises(RequestRefused):
-        asked(Vendor.OPENAI, RESPONSES | change)
+        asked(ApiProtocol.OPENAI, RESPONSES | change)
 
 
 @pytest.mark.parametrize(
-    ("vendor", "body"),
+    ("protocol", "body"),
     [
-        (Vendor.ANTHROPIC, MESSAGES),
-        (Vendor.ANTHROPIC, MESSAGES | {"tools": [{"name": "Bash", "input_schema": {"type": "object"}}]}),
-        (Vendor.ANTHROPIC, MESSAGES | {"tools": [{"type": "text_editor_20250728", "name": "x"}]}),
-        (Vendor.ANTHROPIC, MESSAGES | said({"type": "image", "source": {"type": "base64", "data": "aGk="}})),
+        (ApiProtocol.ANTHROPIC, MESSAGES),
+        (ApiProtocol.ANTHROPIC, MESSAGES | {"tools": [{"name": "Bash", "input_schema": {"type": "object"}}]}),
+        (ApiProtocol.ANTHROPIC, MESSAGES | {"tools": [{"type": "text_editor_20250728", "name": "x"}]}),
+        (ApiProtocol.ANTHROPIC, MESSAGES | said({"type": "image", "source": {"type": "base64", "data": "aGk="}})),
         (
-            Vendor.ANTHROPIC,
+            ApiProtocol.ANTHROPIC,
             MESSAGES
             | {
                 "messages": [
@@ -101,10 +101,13 @@ def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_openai(change: dict[
                 ]
             },
         ),
-        (Vendor.OPENAI, RESPONSES),
-        (Vendor.OPENAI, RESPONSES | {"tools": [{"type": "function"}, {"type": "local_shell"}], "background": False}),
+        (ApiProtocol.OPENAI, RESPONSES),
         (
-            Vendor.OPENAI,
+            ApiProtocol.OPENAI,
+            RESPONSES | {"tools": [{"type": "function"}, {"type": "local_shell"}], "background": False},
+        ),
+        (
+            ApiProtocol.OPENAI,
             RESPONSES
             | {
                 "input": [
@@ -116,14 +119,14 @@ def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_openai(change: dict[
             },
         ),
         (
-            Vendor.OPENAI,
+            ApiProtocol.OPENAI,
             RESPONSES
             | {"store": False, "input": [{"role": "user", "content": [{"type": "input_text", "text": "Go."}]}]},
         ),
     ],
 )
-def test_what_coding_programs_ask_is_passed_on(vendor: Vendor, body: dict[str, Any]) -> None:
-    assert asked(vendor, body) == RequestBound("m", 1000, 50)
+def test_what_coding_programs_ask_is_passed_on(protocol: ApiProtocol, body: dict[str, Any]) -> None:
+    assert asked(protocol, body) == RequestBound("m", 1000, 50)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,7 @@ def test_what_coding_programs_ask_is_passed_on(vendor: Vendor, body: dict[str, A
     ],
 )
 def test_the_most_that_a_request_can_take(change: dict[str, Any], expected: RequestBound) -> None:
-    assert asked(Vendor.ANTHROPIC, MESSAGES | change) == expected
+    assert asked(ApiProtocol.ANTHROPIC, MESSAGES | change) == expected
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,7 @@ def test_the_most_that_a_request_can_take(change: dict[str, Any], expected: Requ
 )
 def test_an_image_or_file_counts_more_than_its_bytes(part: dict[str, Any], tokens: int) -> None:
     change = {"input": [{"role": "user", "content": [part, part]}]}
-    assert asked(Vendor.OPENAI, RESPONSES | change) == RequestBound("m", 1000 + 2 * tokens, 50)
+    assert asked(ApiProtocol.OPENAI, RESPONSES | change) == RequestBound("m", 1000 + 2 * tokens, 50)
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from shared.llm.proxy.allowed import checked, parsed
+from shared.llm.proxy.api_protocols import ApiProtocol, RequestRefused
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
 RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
 ALL = frozenset(VendorTool)
 
 
-def passed(vendor: Vendor, change: dict[str, Any]) -> None:
-    body = (MESSAGES if vendor is Vendor.ANTHROPIC else RESPONSES) | change
-    checked(vendor, parsed(json.dumps(body).encode()), 1000, lambda model: model == "m", ALL)
+def passed(protocol: ApiProtocol, change: dict[str, Any]) -> None:
+    body = (MESSAGES if protocol is ApiProtocol.ANTHROPIC else RESPONSES) | change
+    checked(protocol, parsed(json.dumps(body).encode()), 1000, lambda model: model == "m", ALL)
 
 
 def said(*content: Any) -> dict[str, Any]:
@@ -71,28 +71,37 @@ TO_OPENAI: list[dict[str, Any]] = [
 @pytest.mark.parametrize("change", TO_ANTHROPIC, ids=lambda change: json.dumps(change)[:60])
 def test_odd_json_is_refused_for_anthropic(change: dict[str, Any]) -> None:
     with pytest.raises(RequestRefused):
-        passed(Vendor.ANTHROPIC, change)
+        passed(ApiProtocol.ANTHROPIC, change)
 
 
 @pytest.mark.parametrize("change", TO_OPENAI, ids=lambda change: json.dumps(change)[:60])
 def test_odd_json_is_refused_for_openai(change: dict[str, Any]) -> None:
     with pytest.raises(RequestRefused):
-        passed(Vendor.OPENAI, change)
+        passed(ApiProtocol.OPENAI, change)
 
 
 @pytest.mark.parametrize(
-    ("vendor", "change"),
+    ("protocol", "change"),
     [
-        (Vendor.ANTHROPIC, {}),
-        (Vendor.ANTHROPIC, {"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}}),
-        (Vendor.ANTHROPIC, {"context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]}}),
-        (Vendor.ANTHROPIC, {"context_management": None, "service_tier": "auto"}),
-        (Vendor.ANTHROPIC, said({"type": "tool_use", "name": "x", "input": {"type": ["any"], "source": {"type": 7}}})),
-        (Vendor.OPENAI, shown(image_url="DATA:image/png;base64,aGk=")),
-        (Vendor.OPENAI, shown(image_url=None)),
-        (Vendor.OPENAI, {"instructions": "Be short.", "tools": [{"type": "shell", "environment": {"type": "local"}}]}),
-        (Vendor.OPENAI, {"tools": [{"type": "namespace", "tools": [{"type": "function"}]}]}),
+        (ApiProtocol.ANTHROPIC, {}),
+        (
+            ApiProtocol.ANTHROPIC,
+            {"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}},
+        ),
+        (ApiProtocol.ANTHROPIC, {"context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]}}),
+        (ApiProtocol.ANTHROPIC, {"context_management": None, "service_tier": "auto"}),
+        (
+            ApiProtocol.ANTHROPIC,
+            said({"type": "tool_use", "name": "x", "input": {"type": ["any"], "source": {"type": 7}}}),
+        ),
+        (ApiProtocol.OPENAI, shown(image_url="DATA:image/png;base64,aGk=")),
+        (ApiProtocol.OPENAI, shown(image_url=None)),
+        (
+            ApiProtocol.OPENAI,
+            {"instructions": "Be short.", "tools": [{"type": "shell", "environment": {"type": "local"}}]},
+        ),
+        (ApiProtocol.OPENAI, {"tools": [{"type": "namespace", "tools": [{"type": "function"}]}]}),
     ],
 )
-def test_the_control_what_programs_do_write_is_passed_on(vendor: Vendor, change: dict[str, Any]) -> None:
-    passed(vendor, change)
+def test_the_control_what_programs_do_write_is_passed_on(protocol: ApiProtocol, change: dict[str, Any]) -> None:
+    passed(protocol, change)

@@ -14,10 +14,10 @@ from shared.llm.codex_program import FIXED, searching
 from shared.llm.measured_run import ESTIMATED, METERED, MeasuredRun
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.allowed import checked, completed, headers, parsed
+from shared.llm.proxy.api_protocols import ApiProtocol, RequestRefused
 from shared.llm.proxy.metering import LARGEST_PROMPT, RequestBound
 from shared.llm.proxy.run_meter import RunMeter
 from shared.llm.proxy.vendor_tools import MOST_USES, VendorTool
-from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
 RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
@@ -27,9 +27,9 @@ BOTH = frozenset(VendorTool)
 ONE = frozenset({VendorTool.WEB_SEARCH})
 
 
-def asked(vendor: Vendor, change: dict[str, Any], tools: frozenset[VendorTool] = BOTH) -> RequestBound:
-    body = (MESSAGES if vendor is Vendor.ANTHROPIC else RESPONSES) | change
-    return checked(vendor, parsed(json.dumps(body).encode()), 1000, lambda model: model == "m", tools)
+def asked(protocol: ApiProtocol, change: dict[str, Any], tools: frozenset[VendorTool] = BOTH) -> RequestBound:
+    body = (MESSAGES if protocol is ApiProtocol.ANTHROPIC else RESPONSES) | change
+    return checked(protocol, parsed(json.dumps(body).encode()), 1000, lambda model: model == "m", tools)
 
 
 def using(*tools: tuple[str, object]) -> dict[str, Any]:
@@ -37,89 +37,93 @@ def using(*tools: tuple[str, object]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("vendor", "change", "uses", "searches"),
+    ("protocol", "change", "uses", "searches"),
     [
-        (Vendor.ANTHROPIC, using((SEARCH, 1)), 1, 1),
-        (Vendor.ANTHROPIC, using((SEARCH, MOST_USES)), MOST_USES, MOST_USES),
-        (Vendor.ANTHROPIC, using((SEARCH, 3), (FETCH, 2)), 5, 3),
-        (Vendor.ANTHROPIC, using((FETCH, 2)), 2, 0),
-        (Vendor.OPENAI, {"tools": [{"type": "web_search"}], "max_tool_calls": 3}, 3, 3),
-        (Vendor.OPENAI, {"tools": [{"type": "web_search_2025_08_26"}]}, MOST_USES, MOST_USES),
-        (Vendor.OPENAI, {"tools": [{"type": "function"}]}, 0, 0),
+        (ApiProtocol.ANTHROPIC, using((SEARCH, 1)), 1, 1),
+        (ApiProtocol.ANTHROPIC, using((SEARCH, MOST_USES)), MOST_USES, MOST_USES),
+        (ApiProtocol.ANTHROPIC, using((SEARCH, 3), (FETCH, 2)), 5, 3),
+        (ApiProtocol.ANTHROPIC, using((FETCH, 2)), 2, 0),
+        (ApiProtocol.OPENAI, {"tools": [{"type": "web_search"}], "max_tool_calls": 3}, 3, 3),
+        (ApiProtocol.OPENAI, {"tools": [{"type": "web_search_2025_08_26"}]}, MOST_USES, MOST_USES),
+        (ApiProtocol.OPENAI, {"tools": [{"type": "function"}]}, 0, 0),
     ],
 )
 def test_a_configured_tool_is_passed_on_with_its_bound(
-    vendor: Vendor, change: dict[str, Any], uses: int, searches: int
+    protocol: ApiProtocol, change: dict[str, Any], uses: int, searches: int
 ) -> None:
-    assert asked(vendor, change) == RequestBound("m", 1000, 50, uses, searches)
+    assert asked(protocol, change) == RequestBound("m", 1000, 50, uses, searches)
 
 
 @pytest.mark.parametrize(
-    ("vendor", "change"),
+    ("protocol", "change"),
     [
-        *((Vendor.ANTHROPIC, using((SEARCH, uses))) for uses in (None, 0, -1, MOST_USES + 1, 1.0, True, "3", [3])),
-        (Vendor.ANTHROPIC, using((SEARCH, MOST_USES), (FETCH, 1))),
-        (Vendor.ANTHROPIC, using((SEARCH, MOST_USES), (SEARCH, MOST_USES))),
-        (Vendor.ANTHROPIC, {"tools": [{"type": SEARCH, "name": "web_search"}]}),
+        *((ApiProtocol.ANTHROPIC, using((SEARCH, uses))) for uses in (None, 0, -1, MOST_USES + 1, 1.0, True, "3", [3])),
+        (ApiProtocol.ANTHROPIC, using((SEARCH, MOST_USES), (FETCH, 1))),
+        (ApiProtocol.ANTHROPIC, using((SEARCH, MOST_USES), (SEARCH, MOST_USES))),
+        (ApiProtocol.ANTHROPIC, {"tools": [{"type": SEARCH, "name": "web_search"}]}),
         *(
-            (Vendor.OPENAI, {"tools": [{"type": "web_search"}], "max_tool_calls": calls})
+            (ApiProtocol.OPENAI, {"tools": [{"type": "web_search"}], "max_tool_calls": calls})
             for calls in (None, 0, -1, MOST_USES + 1, 1.0, True, "3")
         ),
     ],
     ids=lambda value: json.dumps(value)[:60] if isinstance(value, dict) else str(value),
 )
-def test_without_a_bound_that_can_be_believed_it_is_refused(vendor: Vendor, change: dict[str, Any]) -> None:
+def test_without_a_bound_that_can_be_believed_it_is_refused(protocol: ApiProtocol, change: dict[str, Any]) -> None:
     with pytest.raises(RequestRefused, match="from 1 to 8"):
-        asked(vendor, change)
+        asked(protocol, change)
 
 
 @pytest.mark.parametrize(
-    ("vendor", "change", "tools"),
+    ("protocol", "change", "tools"),
     [
-        (Vendor.ANTHROPIC, using((FETCH, 1)), ONE),
-        (Vendor.ANTHROPIC, using(("web_search_20260209", 1)), BOTH),
-        (Vendor.ANTHROPIC, using(("code_execution_20250825", 1)), BOTH),
-        (Vendor.ANTHROPIC, using(("web_search_20250305\n", 1)), BOTH),
+        (ApiProtocol.ANTHROPIC, using((FETCH, 1)), ONE),
+        (ApiProtocol.ANTHROPIC, using(("web_search_20260209", 1)), BOTH),
+        (ApiProtocol.ANTHROPIC, using(("code_execution_20250825", 1)), BOTH),
+        (ApiProtocol.ANTHROPIC, using(("web_search_20250305\n", 1)), BOTH),
         (
-            Vendor.ANTHROPIC,
+            ApiProtocol.ANTHROPIC,
             {"messages": [{"content": [{"type": "tool_added", "tools": using((SEARCH, 1))["tools"]}]}]},
             BOTH,
         ),
-        (Vendor.ANTHROPIC, {"messages": [{"content": [{"type": "server_tool_use", "name": "code_execution"}]}]}, BOTH),
-        (Vendor.ANTHROPIC, {"messages": [{"content": [{"type": "web_fetch_tool_result"}]}]}, ONE),
-        (Vendor.ANTHROPIC, {"messages": [{"content": [{"type": "code_execution_tool_result"}]}]}, BOTH),
-        (Vendor.OPENAI, {"tools": [{"type": "web_search_preview"}]}, BOTH),
-        (Vendor.OPENAI, {"tools": [{"type": "web_fetch"}]}, BOTH),
-        (Vendor.OPENAI, {"tools": [{"type": "namespace", "tools": [{"type": "web_search"}]}]}, BOTH),
-        (Vendor.OPENAI, {"input": [{"type": "additional_tools", "tools": [{"type": "web_search"}]}]}, BOTH),
+        (
+            ApiProtocol.ANTHROPIC,
+            {"messages": [{"content": [{"type": "server_tool_use", "name": "code_execution"}]}]},
+            BOTH,
+        ),
+        (ApiProtocol.ANTHROPIC, {"messages": [{"content": [{"type": "web_fetch_tool_result"}]}]}, ONE),
+        (ApiProtocol.ANTHROPIC, {"messages": [{"content": [{"type": "code_execution_tool_result"}]}]}, BOTH),
+        (ApiProtocol.OPENAI, {"tools": [{"type": "web_search_preview"}]}, BOTH),
+        (ApiProtocol.OPENAI, {"tools": [{"type": "web_fetch"}]}, BOTH),
+        (ApiProtocol.OPENAI, {"tools": [{"type": "namespace", "tools": [{"type": "web_search"}]}]}, BOTH),
+        (ApiProtocol.OPENAI, {"input": [{"type": "additional_tools", "tools": [{"type": "web_search"}]}]}, BOTH),
     ],
     ids=lambda value: json.dumps(value)[:60] if isinstance(value, dict) else "",
 )
 def test_what_is_not_named_or_stands_where_no_bound_reaches_stays_refused(
-    vendor: Vendor, change: dict[str, Any], tools: frozenset[VendorTool]
+    protocol: ApiProtocol, change: dict[str, Any], tools: frozenset[VendorTool]
 ) -> None:
     with pytest.raises(RequestRefused):
-        asked(vendor, change, tools)
+        asked(protocol, change, tools)
 
 
 def test_what_an_allowed_tool_has_left_in_the_conversation_is_passed_on() -> None:
     blocks = anthropic.message(Turn(say="x", usage=Said(searches=2)), 0, "m")["content"]
     cited = {"type": "text", "text": "x", "citations": [{"type": "web_search_result_location", "url": "https://d"}]}
     change = {"messages": [{"role": "assistant", "content": [*blocks, cited]}], **using((SEARCH, 1))}
-    assert asked(Vendor.ANTHROPIC, change, ONE).searches == 1
+    assert asked(ApiProtocol.ANTHROPIC, change, ONE).searches == 1
     with pytest.raises(RequestRefused):
-        asked(Vendor.ANTHROPIC, change, frozenset())
+        asked(ApiProtocol.ANTHROPIC, change, frozenset())
 
 
 def test_the_bound_is_written_into_a_request_that_has_none() -> None:
     body = {**RESPONSES, "tools": [{"type": "web_search"}]}
     text = b" \n" + json.dumps(body).encode()
     searching, plain = RequestBound("m", 100, uses=MOST_USES), RequestBound("m", 100)
-    sent = parsed(completed(Vendor.OPENAI, body, text, searching))  # no key stands there twice
+    sent = parsed(completed(ApiProtocol.OPENAI, body, text, searching))  # no key stands there twice
     assert sent == {"max_tool_calls": MOST_USES, "store": False, **body}
-    assert parsed(completed(Vendor.OPENAI, body, text, plain)) == {"store": False, **body}
-    assert completed(Vendor.OPENAI, {"max_tool_calls": 2, "store": False}, text, searching) == text
-    assert completed(Vendor.ANTHROPIC, body, text, searching) == text
+    assert parsed(completed(ApiProtocol.OPENAI, body, text, plain)) == {"store": False, **body}
+    assert completed(ApiProtocol.OPENAI, {"max_tool_calls": 2, "store": False}, text, searching) == text
+    assert completed(ApiProtocol.ANTHROPIC, body, text, searching) == text
 
 
 def test_only_the_words_of_configured_tools_switch_something_on() -> None:
@@ -143,8 +147,8 @@ def charged(*chunks: bytes, request: RequestBound = MOST, budget: float = 1.0) -
     return run.measurement
 
 
-def lines(vendor: Vendor, turn: Turn = TURN) -> bytes:
-    return b"".join((anthropic if vendor is Vendor.ANTHROPIC else responses).events(turn, 0, "m"))
+def lines(protocol: ApiProtocol, turn: Turn = TURN) -> bytes:
+    return b"".join((anthropic if protocol is ApiProtocol.ANTHROPIC else responses).events(turn, 0, "m"))
 
 
 TOKENS = (1000 + 0.1 * 300 + 1.25 * 200 + 10 * 50) / 1e6
@@ -154,17 +158,23 @@ ITS_TOKENS = (700 + 0.1 * 300 + 10 * 50) / 1e6
 @pytest.mark.parametrize(
     ("text", "usd"),
     [
-        (lines(Vendor.ANTHROPIC), TOKENS + 0.02),
+        (lines(ApiProtocol.ANTHROPIC), TOKENS + 0.02),
         (json.dumps(anthropic.message(TURN, 0, "m")).encode(), TOKENS + 0.02),
-        (lines(Vendor.OPENAI), ITS_TOKENS + 0.02),
+        (lines(ApiProtocol.OPENAI), ITS_TOKENS + 0.02),
         (json.dumps(responses.message(TURN, 0, "m")).encode(), ITS_TOKENS + 0.02),
-        (lines(Vendor.ANTHROPIC, Turn(say="Not needed.")), TOKENS),
+        (lines(ApiProtocol.ANTHROPIC, Turn(say="Not needed.")), TOKENS),
         # it was used, and the answer does not say how often
-        (lines(Vendor.ANTHROPIC).replace(b'"web_search_requests": 2', b'"web_search_requests": -2'), TOKENS + 0.04),
-        (lines(Vendor.ANTHROPIC).replace(b'"web_search_requests": 2', b'"web_search_requests": NaN'), TOKENS + 0.04),
-        (lines(Vendor.ANTHROPIC).replace(b'{"web_search_requests": 2}', b"null"), TOKENS + 0.04),
-        (lines(Vendor.ANTHROPIC).replace(b'"server_tool_use": {"web', b'"other": {"web'), TOKENS + 0.04),
-        (lines(Vendor.OPENAI).replace(b'"output": [', b'"items": ['), ITS_TOKENS + 0.04),
+        (
+            lines(ApiProtocol.ANTHROPIC).replace(b'"web_search_requests": 2', b'"web_search_requests": -2'),
+            TOKENS + 0.04,
+        ),
+        (
+            lines(ApiProtocol.ANTHROPIC).replace(b'"web_search_requests": 2', b'"web_search_requests": NaN'),
+            TOKENS + 0.04,
+        ),
+        (lines(ApiProtocol.ANTHROPIC).replace(b'{"web_search_requests": 2}', b"null"), TOKENS + 0.04),
+        (lines(ApiProtocol.ANTHROPIC).replace(b'"server_tool_use": {"web', b'"other": {"web'), TOKENS + 0.04),
+        (lines(ApiProtocol.OPENAI).replace(b'"output": [', b'"items": ['), ITS_TOKENS + 0.04),
     ],
     ids=range(10),
 )
@@ -175,7 +185,7 @@ def test_searches_are_charged_as_the_answer_counts_them_and_else_as_the_most(tex
 
 
 def test_an_item_that_the_last_event_leaves_out_was_searched_all_the_same() -> None:
-    done, marker, last = lines(Vendor.OPENAI).rpartition(b"event: response.completed")
+    done, marker, last = lines(ApiProtocol.OPENAI).rpartition(b"event: response.completed")
     last = last.replace(b"web_search_call", b"something_else")
     assert charged(done, marker + last).usage.cost_usd == pytest.approx(ITS_TOKENS + 0.02)
 
@@ -184,10 +194,10 @@ def test_an_item_that_the_last_event_leaves_out_was_searched_all_the_same() -> N
     "text",
     [
         b"",
-        lines(Vendor.ANTHROPIC).partition(b"event: message_delta")[0],
-        lines(Vendor.OPENAI).partition(b"event: response.completed")[0],
+        lines(ApiProtocol.ANTHROPIC).partition(b"event: message_delta")[0],
+        lines(ApiProtocol.OPENAI).partition(b"event: response.completed")[0],
         # what the first round has read is known, and not what the searches found
-        b'"in": 1000'.join(lines(Vendor.ANTHROPIC).rsplit(b'"input_tokens": 1000', 1)),
+        b'"in": 1000'.join(lines(ApiProtocol.ANTHROPIC).rsplit(b'"input_tokens": 1000', 1)),
     ],
     ids=["nothing", "cut", "cut openai", "no count of what was read"],
 )
@@ -203,7 +213,7 @@ def test_a_second_request_waits_while_the_first_may_use_up_the_budget() -> None:
     run = RunMeter(PRICES, 1.0)
     meter = run.opened(MOST)
     assert (run.used_up, run.has_room) == (False, False)
-    meter.feed(lines(Vendor.ANTHROPIC))
+    meter.feed(lines(ApiProtocol.ANTHROPIC))
     run.closed(meter, charged=True)
     assert (run.used_up, run.has_room) == (False, True)
 
@@ -213,7 +223,7 @@ def test_searches_alone_use_a_budget_up() -> None:
     states = []
     for _ in range(2):
         meter = run.opened(MOST)
-        meter.feed(lines(Vendor.OPENAI, Turn(say="x", usage=Said(input=0, cached=0, output=0, searches=3))))
+        meter.feed(lines(ApiProtocol.OPENAI, Turn(say="x", usage=Said(input=0, cached=0, output=0, searches=3))))
         run.closed(meter, charged=True)
         states.append(run.used_up)
     assert states == [False, True]

@@ -1,4 +1,4 @@
-"""The vendors that the proxy can reach: their paths, their header with the key, and the form of their errors."""
+"""The wire protocols that the proxy passes on: their paths, the header with the key, and the form of their errors."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class RequestRefused(Exception):
     """A request that is not sent on; the message says why."""
 
 
-class Vendor(StrEnum):
-    """The vendor of an interface."""
+class ApiProtocol(StrEnum):
+    """The wire protocol of a model server, by the name of the vendor that defined it."""
 
     ANTHROPIC = "anthropic"
     OPENAI = "openai"
@@ -25,23 +25,23 @@ class Vendor(StrEnum):
     """Chat completions, which many servers speak: the server that a person names."""
 
 
-PATHS: Mapping[str, tuple[Vendor, bool]] = {
-    "/v1/messages": (Vendor.ANTHROPIC, True),
-    "/v1/messages/count_tokens": (Vendor.ANTHROPIC, False),
-    "/v1/responses": (Vendor.OPENAI, True),
-    "/v1/chat/completions": (Vendor.COMPATIBLE, True),
+PATHS: Mapping[str, tuple[ApiProtocol, bool]] = {
+    "/v1/messages": (ApiProtocol.ANTHROPIC, True),
+    "/v1/messages/count_tokens": (ApiProtocol.ANTHROPIC, False),
+    "/v1/responses": (ApiProtocol.OPENAI, True),
+    "/v1/chat/completions": (ApiProtocol.COMPATIBLE, True),
 }
-"""Forwarded paths -> their vendor, and whether they cost money. No other path is forwarded."""
+"""Forwarded paths -> their protocol, and whether they cost money. No other path is forwarded."""
 
-OFFICIAL: Mapping[Vendor, str] = {
-    Vendor.ANTHROPIC: "https://api.anthropic.com",
-    Vendor.OPENAI: "https://api.openai.com",
+OFFICIAL: Mapping[ApiProtocol, str] = {
+    ApiProtocol.ANTHROPIC: "https://api.anthropic.com",
+    ApiProtocol.OPENAI: "https://api.openai.com",
 }
 
-OUT_OF_BUDGET: Mapping[Vendor, tuple[int, str]] = {
-    Vendor.ANTHROPIC: (403, "permission_error"),
-    Vendor.OPENAI: (400, "budget_exceeded"),
-    Vendor.COMPATIBLE: (400, "budget_exceeded"),
+OUT_OF_BUDGET: Mapping[ApiProtocol, tuple[int, str]] = {
+    ApiProtocol.ANTHROPIC: (403, "permission_error"),
+    ApiProtocol.OPENAI: (400, "budget_exceeded"),
+    ApiProtocol.COMPATIBLE: (400, "budget_exceeded"),
 }
 """Answers that the vendors' CLIs take as final: Claude Code repeats an unknown 400, Codex repeats a 403."""
 
@@ -55,7 +55,7 @@ class Upstream:
     Raises `Misconfigured` for a server that would be reached in plain text beyond this machine.
     """
 
-    vendor: Vendor
+    protocol: ApiProtocol
     url: str
     key: str = field(repr=False)
     through: str | None = field(default=None, repr=False)
@@ -66,26 +66,26 @@ class Upstream:
         if not safe or "@" in parts.netloc or parts.query or parts.fragment:
             server = f"{parts.scheme}://{parts.hostname}"
             raise Misconfigured(
-                f"The model server {server} ({self.vendor}) cannot be used: write https://HOST; "
+                f"The model server {server} ({self.protocol}) cannot be used: write https://HOST; "
                 f"http is for this machine only, and the address holds no password and no query."
             )
 
     def address(self, path: str) -> str:
         """Return the URL for a request to `path`."""
-        if self.vendor is Vendor.COMPATIBLE and urlsplit(self.url).path:
+        if self.protocol is ApiProtocol.COMPATIBLE and urlsplit(self.url).path:
             return f"{self.url}{path.removeprefix('/v1')}"
         return f"{self.url}{path}"
 
     @property
     def authorization(self) -> dict[str, str]:
         """The header with the key."""
-        if self.vendor is Vendor.ANTHROPIC:
+        if self.protocol is ApiProtocol.ANTHROPIC:
             return {"x-api-key": self.key}
         return {"authorization": f"Bearer {self.key}"}
 
 
-def worded(vendor: Vendor, kind: str, message: str) -> dict[str, Any]:
-    """Return the body of an error of our own, in the vendor's form."""
-    if vendor is Vendor.ANTHROPIC:
+def worded(protocol: ApiProtocol, kind: str, message: str) -> dict[str, Any]:
+    """Return the body of an error of our own, in the protocol's form."""
+    if protocol is ApiProtocol.ANTHROPIC:
         return {"type": "error", "error": {"type": kind, "message": message}}
     return {"error": {"type": kind, "code": kind, "message": message, "param": None}}
