@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.test_file_names import is_test_file
 
 
 @pytest.mark.parametrize(

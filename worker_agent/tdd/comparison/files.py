@@ -11,9 +11,9 @@ from worker_agent.tdd.comparison.model import ComparedTest, What
 from worker_agent.tdd.comparison.project import File
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import language_of
+from worker_agent.tdd.test_file_names import is_named_like_tests
 
 _SNAPSHOT = re.compile(rb"^(?:exports\[`.*?`\]|# name: .*)", re.MULTILINE)
-_TESTS = re.compile(r"(?:^|[._-])(?:test|spec)s?(?:[._-]|$)|Tests?$|Spec$")
 _DATA = words(".snap .ambr .json .yml .yaml .toml .txt .md .csv .xml .html .golden .out .svg .snapshot")
 _SHOWN = 100_000
 """The most bytes of a file that are kept for its diff."""
@@ -69,7 +69,7 @@ def _unknown_language(path: str, old: File | None, new: File | None) -> Iterator
 def _is_whole_test(path: str) -> bool:
     file = PurePosixPath(path)
     is_source = file.suffix.lower() not in _DATA and language_of(path) is None
-    return is_source and bool(_TESTS.search(file.stem) or file.suffix in {".bats", ".t"})
+    return is_source and is_named_like_tests(path)
 
 
 def _hooks(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:

@@ -15,6 +15,7 @@ from worker_agent.tdd.damage.code_changes import FileChange, changes, joined
 from worker_agent.tdd.damage.code_edits import FunctionScope, shown
 from worker_agent.tdd.damage.environment_kinds import read_by, read_nodes
 from worker_agent.tdd.syntax.source import Source, line_of, walk
+from worker_agent.tdd.test_file_names import only_tests_have
 
 _ASKS = re.compile(
     r"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_XDIST_WORKER|JEST_WORKER_ID|\bVITEST(?:_\w+)?\b|NODE_TEST_CONTEXT"
@@ -57,7 +58,6 @@ _SETTINGS = re.compile(
 )
 """Files that tell tools where the tests are."""
 
-_TEST_FILE = re.compile(r"test_.+|.+[._-](?:test|tests|spec)\.\w+|.+(?:Test|Tests|Spec)\.\w+|conftest\.py")
 _TEST_ROOT = re.compile(r"(?:^|/)(?:tests?|__tests__|specs?|testdata|fixtures|__snapshots__)(?:/|$)")
 
 ASKS = "{}: it asks whether it is tested (`{}`): code has to do the same everywhere."
@@ -149,7 +149,7 @@ def _test_reads(change: FileChange, source: Source, before: str, tests: Mapping[
     if _SETTINGS.fullmatch(change.path):
         return
     names = {PurePosixPath(path).name for path in tests}
-    stems = {PurePosixPath(name).stem for name in names if _TEST_FILE.fullmatch(name)}
+    stems = {PurePosixPath(name).stem for name in names if only_tests_have(name)}
     for node in walk(source.root):
         if _IMPORT.fullmatch(node.type) and line_of(node) in change.lines:
             text = source.text(node)
@@ -160,5 +160,5 @@ def _test_reads(change: FileChange, source: Source, before: str, tests: Mapping[
         if text and line_of(node) in change.lines and text not in before:
             path = text.removeprefix("./").lstrip("/")
             in_root = _TEST_ROOT.search(path) and any(each == path or each.endswith(f"/{path}") for each in tests)
-            if in_root or any(_TEST_FILE.fullmatch(name) and name in text for name in names):
+            if in_root or any(only_tests_have(name) and name in text for name in names):
                 yield READS.format(change.path, shown(text, 60))

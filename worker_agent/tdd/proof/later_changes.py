@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.test_file_names import is_test_file
 
 
 def weakened(before: Mapping[str, bytes], after: Mapping[str, bytes], free: Collection[str] = ()) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.test_file_names import is_test_file
 
 if TYPE_CHECKING:  # an agent that waits does not load the runners
     from worker_agent.tdd.runners.registry import Suite

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners import command_line
+from worker_agent.tdd.test_file_names import is_only_tests
 
 _WHOLE = re.compile(
     r"\.?pytest\.(?:ini|toml)|(?:sitecustomize|usercustomize|pytest)\.py|.*\.pth"
@@ -77,15 +78,10 @@ _TASK_FILES = {
 
 def _steers(path: str, named: Collection[str]) -> bool:
     file = PurePosixPath(path)
-    if _is_source_of_tests(file) and not (path in named and file.suffix in {".sh", ".cfg", ".ini", ".toml"}):
+    if is_only_tests(file.name) and not (path in named and file.suffix in {".sh", ".cfg", ".ini", ".toml"}):
         return False
     shadows = file.parts[0].removesuffix(".py") in _SHADOWED
     return bool(path in named or shadows or _WHOLE.fullmatch(file.name) or _IN_CARGO.fullmatch(path))
-
-
-def _is_source_of_tests(file: PurePosixPath) -> bool:
-    """Return whether a named file holds tests, and does not control them (`pytest tests/test_a.py`)."""
-    return bool(re.fullmatch(r"test_.*\.py|.*_test\.(?:py|go)|.*\.(?:test|spec)\.[cm]?[jt]sx?|.*_spec\.rb", file.name))
 
 
 def _keep_control_parts(path: str, old: bytes, new: bytes) -> bytes:

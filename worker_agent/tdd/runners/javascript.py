@@ -18,12 +18,13 @@ from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 from worker_agent.tdd.runners.test_run import FailureKind, TestId
+from worker_agent.tdd.test_file_names import JAVASCRIPT
 
 _PASS_OPTIONS_ON = frozenset({"npx", "pnpm", "yarn", "bunx", "node", "env", "pnpx"})
 """Programs that run another one with all words after its name."""
 
 _KNOWN = ("vitest", "jest", "mocha")
-_TEST_FILE = re.compile(r".*\.(?:test|spec|test-d)\.[cm]?[jt]sx?")
+_TEST_FILE = re.compile(JAVASCRIPT)
 _BESIDE_TESTS = frozenset({"__tests__", "__snapshots__", "__mocks__", "__fixtures__"})
 SCRIPT = re.compile(r"\.[cm]?[jt]sx?")
 """The end of the name of a file of code."""
