@@ -83,6 +83,7 @@ async def test_pieces_pass_at_once_and_a_killed_run_is_metered() -> None:
         found = desk.read()
     assert found.usage.cost_source == ESTIMATED
     assert found.usage.cost_usd == pytest.approx(1.28 + 0.5)  # the most that it could still have said
+    assert desk.read_usage() == found.usage
 
 
 @pytest.mark.parametrize(
