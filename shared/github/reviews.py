@@ -64,7 +64,11 @@ class Reviews:
         For the beginning of a review: before a merge, they are read.
         """
         path = f"{self._path}/{number}/reviews"
-        if self._github.empty.include(path) and not self._github.expects_entry_in(path) and not self._submitted.get(number):
+        if (
+            self._github.empty.include(path)
+            and not self._github.expects_entry_in(path)
+            and not self._submitted.get(number)
+        ):
             return ()
         return await self.of(number)
 

@@ -14,6 +14,7 @@ import structlog
 from anyio import to_thread
 from pydantic import TypeAdapter, ValidationError
 
+from shared.newest import Newest
 from worker_agent.patch_check import policy_of
 from worker_agent.phase_commits import PhaseCommits
 from worker_agent.tdd.proof.change import load
@@ -84,7 +85,7 @@ class TestRuns:
             about = (*self._commands(work), self.bench_of(work).circumstances)
 
             async def run() -> TestRun:
-                self._whole[work.issue.number] += 1
+                self._count_whole(work)
                 return await execution.run(tree)
 
             known = self._known.keep(key, await self._base_runs.of(tree, about, run))
@@ -114,7 +115,8 @@ class TestRuns:
             policy = policy_of(work.specification, work.allowed)
             since = since or await self._phase_commits.history.judged_from(work.held.fence, work.base)
             await self._phase_commits.judge(work.held.fence, work.space, since, tree, policy)
-            self._whole[work.issue.number] += selection is None
+            if selection is None:
+                self._count_whole(work)
             known = await self._execution(work).run(tree, over, selection, deadline)
             if deadline is None:  # damaged code is run once
                 known = self._known.keep(key, known)
@@ -130,6 +132,9 @@ class TestRuns:
 
     def _commands(self, work: WorkContext) -> tuple[str, ...]:
         return tuple(f"{suite.directory}: {suite.choice.test_command}" for suite in work.suites)
+
+    def _count_whole(self, work: WorkContext) -> None:
+        self._whole[work.issue.number] = self._whole.get(work.issue.number, 0) + 1
 
     def take_suite_runs(self, number: int) -> int:
         """Return how often a whole suite ran for an item in this process since the last call of this method."""
