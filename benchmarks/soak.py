@@ -45,12 +45,15 @@ Then its temporary objects are gone, and git's readers that stay open for ten se
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The memory, descriptors and threads of the process after so many merged issues."""
+    """The memory, descriptors and threads of the process after so many merged issues, and its processor time so far."""
 
     merged: int
     mebibytes: float
     descriptors: int
     threads: int
+    own_seconds: float
+    children_seconds: float
+    """Processor time of its ended children: git, the stub that stands for the tests."""
 
 
 async def measure(root: Path, issues: int = ISSUES) -> tuple[list[Row], dict[str, object]]:
@@ -107,7 +110,9 @@ def _count_merged(here: LabHost) -> int:
 
 def _take_sample(merged: int, agents: psutil.Process) -> Sample:
     with agents.oneshot():
-        return Sample(merged, agents.memory_info().rss / 2**20, agents.num_fds(), agents.num_threads())
+        used, memory = agents.cpu_times(), agents.memory_info().rss / 2**20
+        own, children = used.user + used.system, used.children_user + used.children_system
+        return Sample(merged, memory, agents.num_fds(), agents.num_threads(), own, children)
 
 
 def _rows(samples: list[Sample]) -> list[Row]:
@@ -119,4 +124,14 @@ def _rows(samples: list[Sample]) -> list[Row]:
         Row("memory gained", last.mebibytes - first.mebibytes, "MiB", 5.0, span),
         Row("descriptors gained", last.descriptors - first.descriptors, "descriptors", 0, span),
         Row("threads gained", last.threads - first.threads, "threads", 0, span),
+        *_processor_time(first, last, span),
+    ]
+
+
+def _processor_time(first: Sample, last: Sample, span: str) -> list[Row]:
+    issues = max(1, last.merged - first.merged)
+    own, children = last.own_seconds - first.own_seconds, last.children_seconds - first.children_seconds
+    return [
+        Row("processor time of the agents per issue, polls included", own / issues, "s", 1.0, span),
+        Row("processor time of their programs per issue: git, stubs of tests", children / issues, "s", note=span),
     ]
