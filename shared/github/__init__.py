@@ -5,8 +5,9 @@
   requirements of a branch: `base_branch`, `branch_rules`, `approval_rules`, `merge_rules`, `protection`. `ports` are
   the Protocols of these that consumers name.
 - writes that must not be posted twice: `status` and `status_record` (the one status comment), `creation`, `unanswered`.
-- `client`: the only entry to GitHub. Its reads go through `reading` (`cache`, `kept_answers`, `paging`, `moves`), its
-  writes wait for `pacing`; both know about data that replicas do not show yet: `replica_lag`, `item_versions`.
+- `client`: the only entry to GitHub. Its reads go through `reading` (`cache`, `kept_answers`, `paging`), its
+  writes wait for `pacing`; each passes `calls` (`moves`). Both know about data that replicas do not show yet:
+  `replica_lag`, `item_versions`.
   `listing` is what lists keep of an issue. `graphql`, `global_ids`, `empty_lists`.
 - `transport`: one request to an `address` and its answer, with a token of `tokens` (`token_refusals` says when none is
   sent), within the `limits`; `server_time` is read from each answer.

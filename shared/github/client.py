@@ -19,6 +19,7 @@ from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.github import item_versions
 from shared.github.address import ApiRoot, query, segment
 from shared.github.cache import CachedAnswer
+from shared.github.calls import MOVED, Calls
 from shared.github.empty_lists import EmptyLists
 from shared.github.errors import NeverSent, NotShown
 from shared.github.global_ids import GlobalIds
@@ -27,7 +28,7 @@ from shared.github.kept_answers import KeptAnswers
 from shared.github.limits import RateLimit
 from shared.github.pacing import Pacing
 from shared.github.paging import PAGE, address, entries, may_go_on
-from shared.github.reading import BACKOFF_SECONDS, MOVED, Reads
+from shared.github.reading import BACKOFF_SECONDS, Reads
 from shared.github.replica_lag import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
 from shared.github.server_time import DOUBT_SECONDS, LOOPBACK_DOUBT_SECONDS, ServerTime
 from shared.github.transport import ApiRequest, Response, TokenSource, Transport
@@ -71,7 +72,8 @@ class GitHub:
         self._versions = ItemVersions()
         self.ids = GlobalIds()
         self.empty = EmptyLists(clock.boot)
-        self._reads = Reads(self._transport, root, self._versions, self.ids)
+        self._calls = Calls(self._transport, root)
+        self._reads = Reads(self._transport, root, self._calls, self._versions, self.ids)
         self._returned: dict[str, tuple[Any, ...]] = {}
 
     def remember(self, kept: KeptAnswers) -> None:
@@ -159,13 +161,13 @@ class GitHub:
         since = params.get("since")  # what is older is not in the list, however new it is to us
         if since is not None and not isinstance(since, datetime):
             return items
-        if (lacks := self._reads.replica_lag.lacking(path, items, since)) is not None:
+        if (lacks := self._calls.replica_lag.lacking(path, items, since)) is not None:
             raise lacks
         return items
 
     def expects_entry_in(self, path: str) -> bool:
         """Return whether a list has to show something that was put there just now."""
-        return self._reads.replica_lag.lacking(path, ()) is not None
+        return self._calls.replica_lag.lacking(path, ()) is not None
 
     async def listed(self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object) -> list[T]:
         """Return a long list as values of `convert`, over all its pages, in GitHub's order.
@@ -256,27 +258,27 @@ class GitHub:
 
     async def _write_once(self, method: str, path: str, body: Any, permit: WritePermit, urgent: bool) -> Any:
         ack = isinstance(permit, Notice) and permit.purpose == ACK
-        call = ApiRequest(method, self._reads.address(path), payload=body, ack=ack)
+        call = ApiRequest(method, self._calls.address(path), payload=body, ack=ack)
 
         def admit() -> None:
-            self._reads.admit(call, urgent=urgent)
+            self._calls.admit(call, urgent=urgent)
             permit.check()
 
         answer = await self._transport.exchange(call, admit)
         if answer.status in MOVED:
-            await self._reads.learn(call, answer)
-            raise Transient(f"{self._reads.name(call)} was redirected; the repository's new address is known now")
+            await self._calls.learn(call, answer)
+            raise Transient(f"{self._calls.name(call)} was redirected; the repository's new address is known now")
         if answer.status >= 500 or answer.status == 408:
-            raise UnknownOutcome(f"GitHub answered {answer.status} to {self._reads.name(call)}")
+            raise UnknownOutcome(f"GitHub answered {answer.status} to {self._calls.name(call)}")
         return self._reply(call, answer)
 
     def _reply(self, call: ApiRequest, answer: Response) -> Any:
         try:
             value = answer.decode()
         except HTTPException as error:
-            raise self._reads.refusal(call, answer, error) from error
+            raise self._calls.refusal(call, answer, error) from error
         except Transient as error:
-            raise UnknownOutcome(f"The reply to {self._reads.name(call)} is lost: {error}") from error
+            raise UnknownOutcome(f"The reply to {self._calls.name(call)} is lost: {error}") from error
         self._reads.wrote(call, answer, value)
         return value
 
@@ -285,10 +287,10 @@ class GitHub:
         changes: list[tuple[str, str, Any]] = [("DELETE", f"{item}/labels/{segment(name)}", None) for name in off]
         changes += [("POST", f"{item}/labels", {"labels": list(on)})] if on else []
         for method, path, body in changes:
-            self._reads.replica_lag.answered(method, self._root.path(self._reads.address(path)), body, None)
+            self._calls.replica_lag.answered(method, self._root.path(self._calls.address(path)), body, None)
             self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
 
     def know(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
         """Note that something exists in the repository at `root`; GitHub may show it late, see `replica_lag`."""
-        now = self._root.path(self._reads.address(f"{root}/")).rstrip("/")
-        self._reads.replica_lag.know(Thing(now.casefold(), kind, str(name)), seconds)
+        now = self._root.path(self._calls.address(f"{root}/")).rstrip("/")
+        self._calls.replica_lag.know(Thing(now.casefold(), kind, str(name)), seconds)

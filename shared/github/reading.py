@@ -8,19 +8,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
-from gidgethub import HTTPException
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
-from shared.errors import EngineError, Transient
+from shared.errors import Transient
 from shared.github.address import ApiRoot
 from shared.github.cache import Cache, CachedAnswer
-from shared.github.errors import Limited, NotFound, NotShown, failure, words
+from shared.github.calls import MOVED, Calls
+from shared.github.errors import Limited, NotFound, NotShown
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.kept_answers import KeptAnswer, KeptAnswers
-from shared.github.moves import Moves, repository_id
 from shared.github.paging import extent
-from shared.github.replica_lag import ReplicaLag
 from shared.github.transport import JSON, ApiRequest, Response, Transport
 
 P = ParamSpec("P")
@@ -38,9 +36,6 @@ TEXT_BYTES, TEXTS = 2**20, 1000
 Converter = Callable[[Any], tuple[Any, ...]]
 """Makes frozen values of one page of a list; raises `Transient` if the page cannot be used."""
 
-MOVED = frozenset({301, 307, 308})
-"""Statuses of redirections for a moved repository or issue; 302 leads to a download."""
-
 _REPOSITORY = r".*?/(?:repos/[^/?#]+/[^/?#]+|repositories/\d+)"
 
 _IN_REPOSITORY = re.compile(rf"(?P<root>{_REPOSITORY})/.*")
@@ -52,15 +47,12 @@ _WHOLE_ITEM = re.compile(rf"{_REPOSITORY}(?P<rest>/(?:issues|pulls)(?:/comments)
 class Reads:
     """All requests that change nothing."""
 
-    def __init__(self, transport: Transport, root: ApiRoot, versions: ItemVersions, ids: GlobalIds) -> None:
+    def __init__(
+        self, transport: Transport, root: ApiRoot, calls: Calls, versions: ItemVersions, ids: GlobalIds
+    ) -> None:
         self.kept: KeptAnswers | None = None
-        self._transport, self._root, self._versions, self._ids = transport, root, versions, ids
-        self._values, self._texts, self._moves = Cache(), Cache(max_entries=TEXTS, max_bytes=TEXT_BYTES), Moves()
-        self.replica_lag = ReplicaLag(transport.clock)
-
-    def address(self, path: str) -> str:
-        """Return the present URL of a path, renames included."""
-        return self._root.url(self._moves.rewritten(path))
+        self._transport, self._root, self._calls, self._versions, self._ids = transport, root, calls, versions, ids
+        self._values, self._texts = Cache(), Cache(max_entries=TEXTS, max_bytes=TEXT_BYTES)
 
     async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> CachedAnswer:
         """Return the answer to a JSON read; with `convert`, only its `items` are kept, the same ones while unchanged.
@@ -73,36 +65,13 @@ class Reads:
         """Return the answer to a text read; its end if it is long."""
         return await self._retry(self._text_once, path, accept)
 
-    async def learn(self, call: ApiRequest, answer: Response) -> None:
-        """Follow a rename that `answer` tells of; raises `Moved` for everything else."""
-        target = self._root.path(answer.headers.get("location", ""))
-        await self._moves.learn(self._root.path(call.url), target, self._id_of)
-
-    def refusal(self, call: ApiRequest, answer: Response, error: HTTPException) -> EngineError:
-        """Return the error of an answer that is no success; a limit is in force from now on."""
-        limited = self._transport.limits.refusal(answer.status, answer.headers, words(error))
-        if limited is not None:
-            return limited
-        refusal = failure(self.name(call), error)
-        return self.replica_lag.refused(*self._call_facts(call), answer.status, refusal) or refusal
-
-    def admit(self, call: ApiRequest, *, urgent: bool) -> None:
-        """Raise `Limited` or `NotShown` for a call that would only be refused now."""
-        self._transport.limits.admit(urgent=urgent)
-        self.replica_lag.admit(*self._call_facts(call))
-
-    def answered(self, call: ApiRequest, reply: Any = None) -> None:
-        """Note that a call was carried out."""
-        self._transport.limits.succeeded()
-        self.replica_lag.answered(*self._call_facts(call), reply)
-
     def wrote(self, call: ApiRequest, answer: Response, reply: Any) -> None:
         """Note that a write was carried out, and keep its answer if that is a whole issue, pull request or comment.
 
         GitHub makes the ETag of the JSON: the next reading is confirmed by it if it would be the very same, else sent
         in full. Whatever anybody has changed meanwhile is seen.
         """
-        self.answered(call, reply)
+        self._calls.answered(call, reply)
         url, etag = _address_of(call.url, reply), answer.headers.get("etag", "")
         if url is None or not etag:
             return
@@ -110,28 +79,24 @@ class Reads:
         if self.kept is not None:
             self.kept.keep(url, KeptAnswer(etag, answer.body, None))
 
-    def name(self, call: ApiRequest) -> str:
-        """Return a call in words, for errors."""
-        return f"{call.method} {call.url.removeprefix(self._root.root)}"
-
     async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> CachedAnswer:
-        url, form = self.address(path), JSON if convert is None else convert.__qualname__
+        url, form = self._calls.address(path), JSON if convert is None else convert.__qualname__
         cache = self._texts if convert is None else self._values
         cached = cache.find(url, form) or self._entry_of_before(path, url, cache, convert)
         call = ApiRequest("GET", url, etag=cached.etag if cached else None)
-        answer = await self._transport.exchange(call, lambda: self.admit(call, urgent=urgent))
+        answer = await self._transport.exchange(call, lambda: self._calls.admit(call, urgent=urgent))
         if answer.status == 304 and cached is not None:
-            self.answered(call)
+            self._calls.answered(call)
             etag = answer.headers.get("etag", cached.etag)
             entry = cached if etag == cached.etag else replace(cached, etag=etag)
             if entry is not cached:
                 cache.keep(url, form, entry)
             return entry
         if answer.status in MOVED:
-            await self.learn(call, answer)
+            await self._calls.learn(call, answer)
             return await self._entry_once(path, urgent, convert)
         read = KeptAnswer(answer.headers.get("etag", ""), answer.body, answer.next)
-        entry = self._entry_of(path, read, self._check(call, answer), convert)
+        entry = self._entry_of(path, read, self._calls.value(call, answer), convert)
         cache.keep(url, form, entry)
         if self.kept is not None:
             self.kept.keep(url, read)
@@ -157,47 +122,27 @@ class Reads:
         return entry
 
     async def _text_once(self, path: str, accept: str) -> str:
-        call = ApiRequest("GET", self.address(path), accept)
-        answer = await self._transport.download(call, lambda: self.admit(call, urgent=False))
+        call = ApiRequest("GET", self._calls.address(path), accept)
+        answer = await self._transport.download(call, lambda: self._calls.admit(call, urgent=False))
         if answer.status in MOVED:
-            await self.learn(call, answer)
+            await self._calls.learn(call, answer)
             return await self._text_once(path, accept)
         if answer.status == 302:
             answer = await self._download(call, self._root.download(answer.headers.get("location", "")))
         elif answer.status != 200:
-            self._check(call, answer)
+            self._calls.value(call, answer)
         if answer.headers.get("content-type", "").startswith("text/html"):
-            raise Transient(f"GitHub answered {self.name(call)} with a web page")
+            raise Transient(f"GitHub answered {self._calls.name(call)} with a web page")
         return answer.body.decode("utf-8", "replace")
 
     async def _download(self, call: ApiRequest, url: str) -> Response:
         """Download a signed URL; its host is not GitHub's API and its limits are not ours."""
         answer = await self._transport.download_elsewhere(url)
         if answer.status in {404, 410}:
-            raise NotFound(f"GitHub no longer keeps {self.name(call)}")
+            raise NotFound(f"GitHub no longer keeps {self._calls.name(call)}")
         if answer.status != 200:
-            raise Transient(f"The download of {self.name(call)} was answered with {answer.status}")
+            raise Transient(f"The download of {self._calls.name(call)} was answered with {answer.status}")
         return answer
-
-    async def _id_of(self, root: str) -> int | None:
-        """Return the id of the repository at `/repos/owner/name`, itself renamed or not."""
-        call = ApiRequest("GET", self._root.url(root))
-        answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=True))
-        if answer.status in MOVED:
-            return repository_id(self._root.path(answer.headers.get("location", "")))
-        found = self._check(call, answer)
-        return found.get("id") if isinstance(found, dict) else None
-
-    def _check(self, call: ApiRequest, answer: Response) -> Any:
-        try:
-            value = answer.decode()
-        except HTTPException as error:
-            raise self.refusal(call, answer, error) from error
-        self.answered(call)
-        return value
-
-    def _call_facts(self, call: ApiRequest) -> tuple[str, str, Any]:
-        return call.method, self._root.path(call.url), call.payload
 
     async def _retry(self, read: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Retry a read that failed for a passing reason.

@@ -1,0 +1,77 @@
+"""One call to GitHub, whether it reads or writes: its address, whether it may be sent now, what its answer says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gidgethub import HTTPException
+
+from shared.errors import EngineError
+from shared.github.address import ApiRoot
+from shared.github.errors import failure, words
+from shared.github.moves import Moves, repository_id
+from shared.github.replica_lag import ReplicaLag
+from shared.github.transport import ApiRequest, Response, Transport
+
+MOVED = frozenset({301, 307, 308})
+"""Statuses of redirections for a moved repository or issue; 302 leads to a download."""
+
+
+class Calls:
+    """The rules that every call of one client keeps: renames, limits, and things that GitHub does not show yet."""
+
+    def __init__(self, transport: Transport, root: ApiRoot) -> None:
+        self._transport, self._root, self._moves = transport, root, Moves()
+        self.replica_lag = ReplicaLag(transport.clock)
+
+    def address(self, path: str) -> str:
+        """Return the present URL of a path, renames included."""
+        return self._root.url(self._moves.rewritten(path))
+
+    def name(self, call: ApiRequest) -> str:
+        """Return a call in words, for errors."""
+        return f"{call.method} {call.url.removeprefix(self._root.root)}"
+
+    def admit(self, call: ApiRequest, *, urgent: bool) -> None:
+        """Raise `Limited` or `NotShown` for a call that would only be refused now."""
+        self._transport.limits.admit(urgent=urgent)
+        self.replica_lag.admit(*self._call_facts(call))
+
+    async def learn(self, call: ApiRequest, answer: Response) -> None:
+        """Follow a rename that `answer` tells of; raises `Moved` for everything else."""
+        target = self._root.path(answer.headers.get("location", ""))
+        await self._moves.learn(self._root.path(call.url), target, self._id_of)
+
+    def refusal(self, call: ApiRequest, answer: Response, error: HTTPException) -> EngineError:
+        """Return the error of an answer that is no success; a limit is in force from now on."""
+        limited = self._transport.limits.refusal(answer.status, answer.headers, words(error))
+        if limited is not None:
+            return limited
+        refusal = failure(self.name(call), error)
+        return self.replica_lag.refused(*self._call_facts(call), answer.status, refusal) or refusal
+
+    def answered(self, call: ApiRequest, reply: Any = None) -> None:
+        """Note that a call was carried out."""
+        self._transport.limits.succeeded()
+        self.replica_lag.answered(*self._call_facts(call), reply)
+
+    def value(self, call: ApiRequest, answer: Response) -> Any:
+        """Return the JSON value of the answer to a read; raises its `refusal`, and `Transient` if it is no JSON."""
+        try:
+            value = answer.decode()
+        except HTTPException as error:
+            raise self.refusal(call, answer, error) from error
+        self.answered(call)
+        return value
+
+    async def _id_of(self, root: str) -> int | None:
+        """Return the id of the repository at `/repos/owner/name`, itself renamed or not."""
+        call = ApiRequest("GET", self._root.url(root))
+        answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=True))
+        if answer.status in MOVED:
+            return repository_id(self._root.path(answer.headers.get("location", "")))
+        found = self.value(call, answer)
+        return found.get("id") if isinstance(found, dict) else None
+
+    def _call_facts(self, call: ApiRequest) -> tuple[str, str, Any]:
+        return call.method, self._root.path(call.url), call.payload
