@@ -37,7 +37,7 @@ from shared.retry.answer_retry import AnswerUnusable
 from shared.retry.run_errors import RunEnded
 from shared.retry.run_limit import begin_run
 from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
-from shared.scheduling.order import excluded, urgency
+from shared.scheduling.order import exclusion_reason, urgency
 from shared.workflow import UNLABELLED, Event, Role, Stage
 from shared.workflow.labels import Flag
 
@@ -116,7 +116,7 @@ class Planner:
         if issue.is_pull_request:
             return False
         labels, include = ({one.casefold() for one in some} for some in (issue.labels, self._policy.include))
-        if excluded(labels, self._policy.exclude) or (include and not labels & include):
+        if exclusion_reason(labels, self._policy.exclude) or (include and not labels & include):
             return False
         read = self._policy.names.read(issue.labels)
         return read.story and (not read.stages or bool(read.stages & STAGES)) and Flag.PAUSED not in read.flags
@@ -183,7 +183,7 @@ class Planner:
         if order:
             await self.stop(held, order)
             return Ended(Result.WITHDRAWN, order)
-        if barred := excluded(snapshot.issue.labels, self._policy.exclude):
+        if barred := exclusion_reason(snapshot.issue.labels, self._policy.exclude):
             return Ended(Result.PARKED, barred)
         held.memory.keep(_Labelled())
         action = decide(snapshot)

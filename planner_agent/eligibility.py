@@ -16,7 +16,7 @@ from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue, LabelEvent
 from shared.newest import Newest
-from shared.scheduling.order import assigned, excluded
+from shared.scheduling.order import assigned, exclusion_reason
 from shared.specification import body_sha256
 from shared.workflow import HALTED, TERMINAL, Stage
 
@@ -35,7 +35,7 @@ class Eligibility:
         """Return what a claim of this story would begin, or the reason why it is not claimed."""
         if fence is not None and fence.phase in UNBEGUN:
             fence = None
-        barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
+        barred = exclusion_reason(issue.labels, self._policy.exclude)  # the list may be older than this reading
         left = barred or self._assignment(issue, fence)
         wanted = left or wish(issue, fence, self._policy.names, unasked=self._policy.preapproved_plan is not None)
         if isinstance(wanted, str):

@@ -46,7 +46,7 @@ from shared.reconcile.lost import Item, LostLabels
 from shared.reconcile.start_label import in_doubt
 from shared.retry.run_errors import RunEnded
 from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
-from shared.scheduling.order import excluded, urgency
+from shared.scheduling.order import exclusion_reason, urgency
 from shared.workflow import TERMINAL, Role, Stage
 from shared.workflow.labels import Flag
 
@@ -170,7 +170,7 @@ class Reviewer:
             if order:
                 await self.stop(held, order)
                 return Ended(Result.WITHDRAWN, order)
-            if barred := excluded(shown.labels, self._policy.exclude):
+            if barred := exclusion_reason(shown.labels, self._policy.exclude):
                 return Ended(Result.PARKED, barred)
             if begins and await self._forge.reviews.at_start(shown.number):
                 snapshot = await self._observer.look(held.fence, shown)

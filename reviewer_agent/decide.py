@@ -89,7 +89,7 @@ def _decide_approved(s: Snapshot, now: datetime) -> Action:
         return Action.YIELD
     if s.repairable and not s.sent_back and Flag.MANUAL_INTERVENTION not in s.flags:
         return Action.SEND_BACK
-    if s.updatable and not s.sent_to_base and not s.first and Flag.MANUAL_INTERVENTION not in s.flags:
+    if s.updatable and not s.sent_to_base and not s.waits_behind and Flag.MANUAL_INTERVENTION not in s.flags:
         return Action.SEND_TO_BASE
     reason = first_blocker(s)
     if reason is Blocker.REFUSED and s.fence.wait is not None and s.fence.wait.until <= now:

@@ -33,7 +33,7 @@ from shared.lock.view import LockView
 from shared.models import Issue, PullRequest
 from shared.reconcile.lost import QUIET
 from shared.scheduling.agent_contract import UNTIL_NEWS, Skip
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 
@@ -69,7 +69,7 @@ class Eligibility:
     async def intent(self, view: LockView, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
         """Return what to claim the viewed pull request for, or why not; by lists it was last `changed` then."""
         terms = self._claimant.times
-        barred = excluded(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
+        barred = exclusion_reason(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
         if pull_request.open and pull_request.draft:  # its author says that it is not finished, whatever the label
             return Skip("it is a draft: its author marks it as ready for review", UNTIL_NEWS)
         intent = barred or find_intent(pull_request, view.fence, self._policy.names)

@@ -34,7 +34,7 @@ from shared.git.ports import Mirror
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest, Review
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.specification import body_sha256
 from shared.specification.dependencies import holding, written
 from shared.workflow import Role, Stage
@@ -68,7 +68,7 @@ class Observer:
             fence,
             pull_request,
             flags=self._policy.names.read(pull_request.labels).flags,
-            barred=excluded(pull_request.labels, self._policy.barring),
+            barred=exclusion_reason(pull_request.labels, self._policy.barring),
             merge=self._policy.merge,
             bounds=self._policy.bounds,
         )
@@ -178,7 +178,7 @@ class Observer:
         if number is None:
             return s
         issue = await self._issue(number)
-        barred = excluded(issue.labels, self._policy.barring) if issue is not None else ""
+        barred = exclusion_reason(issue.labels, self._policy.barring) if issue is not None else ""
         held_up = await self._held_up(issue, s.pull_request)
         s = replace(s, barred=barred, held_up=held_up or self._flag_blocker(issue) or await self._dependency(issue))
         if issue is None or s.verdict is None or s.verdict.knows(issue):
@@ -225,7 +225,7 @@ class Observer:
         """Add whether another pull request is brought up to date with the base before this one."""
         number, base = s.pull_request.number, s.pull_request.base_branch
         first = await self._forge.updates.before(number, base, complete=s.complete)
-        return replace(s, by_turn=True, first=first)
+        return replace(s, by_turn=True, waits_behind=first)
 
     async def _counts(self, review: Review) -> bool:
         return review.author.id in self._reader.accounts or await self._may_write(review.author.login)
@@ -325,7 +325,7 @@ class Observer:
 
     def _is_stopped(self, issue: Issue) -> bool:
         """Return whether the issue is closed, locked, paused, excluded, or not handed over any more."""
-        if not issue.open or issue.locked or excluded(issue.labels, self._policy.exclude):
+        if not issue.open or issue.locked or exclusion_reason(issue.labels, self._policy.exclude):
             return True
         labels = self._policy.names.read(issue.labels)
         return Flag.PAUSED in labels.flags or Stage.REVIEWING not in labels.stages

@@ -104,7 +104,7 @@ class Snapshot:
     """True if it cannot be merged before its base is merged into it, and our worker can do that."""
     by_turn: bool = False
     """True if it is `updatable` only because of what is new in its base: one pull request after the other."""
-    first: int = 0
+    waits_behind: int = 0
     """The pull request whose turn comes before it; 0: none does."""
     unmet: tuple[str, ...] = ()
     """Rules of its base branch that it does not meet."""
@@ -118,7 +118,7 @@ class Snapshot:
     @property
     def missing(self) -> tuple[str, ...]:
         """Names of what it waits for: the pull request whose turn it is, checks, or else GitHub's requirements."""
-        return (f"#{self.first}",) if self.first else self.awaited or self.unmet
+        return (f"#{self.waits_behind}",) if self.waits_behind else self.awaited or self.unmet
 
     @property
     def complete(self) -> bool:

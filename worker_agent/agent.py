@@ -24,7 +24,7 @@ from shared.models import Issue
 from shared.reconcile.lost import Item, LostLabels
 from shared.retry.run_errors import RunEnded
 from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.workflow import Event, Role, Stage
 from shared.workflow.labels import Flag
 from worker_agent.attempt_history import AttemptHistory
@@ -44,7 +44,6 @@ from worker_agent.feedback.reading import Feedback, TrustFilter
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.intake.candidates import Candidates
 from worker_agent.intake.eligibility import Eligibility
-from worker_agent.intake.not_understood import NotedStatus
 from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.requests import Requests
 from worker_agent.intake.trusted_writers import TrustedWriters
@@ -90,8 +89,7 @@ class Worker:
     role = Role.WORKER
 
     def __init__(self, forge: Forge, claims: Claims, tools: PhaseTools, policy: Policy) -> None:
-        self._noted = NotedStatus(forge.status, tools.unshown)
-        self._forge = forge = replace(forge, status=self._noted)
+        self._forge = forge
         self._claims = claims
         port, claimant = claims.port, claims.claimant
         self._tools = tools
@@ -153,7 +151,7 @@ class Worker:
     async def step(self, held: Held) -> Step:
         """Observe, make the labels follow the fence, decide, act."""
         seen = await self._observer.look(held, self._just_read(held))
-        self._noted.seen(seen.issue)
+        self._forge.status.seen(seen.issue)
         order = await self._stop_order(held, seen)
         if order and seen.issue.open:
             return await self._obey(held, order)
@@ -166,7 +164,7 @@ class Worker:
                 order = self._order(seen.issue, held)  # the reply to a label is newer than any reading
                 if order and seen.issue.open:
                     return await self._obey(held, order)
-            if barred := excluded(seen.issue.labels, self._policy.intake.exclude):
+            if barred := exclusion_reason(seen.issue.labels, self._policy.intake.exclude):
                 return Ended(Result.PARKED, barred)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
         role = passed_on(action, self._policy)

@@ -34,6 +34,7 @@ from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.decide import Bounds
 from worker_agent.feedback.reading import TrustFilter
 from worker_agent.intake.ceilings import AccountCeiling, CeilingCheck, Ceilings
+from worker_agent.intake.noted_status import NotedStatus
 from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.intake.unusable_configuration import Unusable
 from worker_agent.phase_commits import PhaseCommits, Places
@@ -64,22 +65,6 @@ def build(parts: RepositoryAdapters) -> Agent:
     parts = replace(parts, claimant=replace(parts.claimant, doing=doing))
     policy = policy_of(parts)
     inbox = _inbox(parts, policy)
-    forge = Forge(
-        inbox=inbox,
-        issues=parts.issues,
-        people=parts.people,
-        labels=parts.labels,
-        pulls=parts.pulls,
-        reviews=parts.reviews,
-        comments=parts.comments,
-        checks=parts.checks,
-        status=parts.status,
-        texts=parts.texts,
-        closing=parts.closing,
-        replies=replies(parts),
-        ceilings=ceilings_of(parts),
-        unusable=Unusable(parts.configured.name, parts.telemetry.health.aside, parts.clock.boot),
-    )
     settings, name = parts.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
     publisher = Publisher(parts.mirror, PatchPolicy(), parts.outgoing)
@@ -101,6 +86,22 @@ def build(parts: RepositoryAdapters) -> Agent:
         _session_store(parts),
     )
     tools = PhaseTools(phase_commits, parts.coder, test_runs, Prompts(PROMPTS), policy, options)
+    forge = Forge(
+        inbox=inbox,
+        issues=parts.issues,
+        people=parts.people,
+        labels=parts.labels,
+        pulls=parts.pulls,
+        reviews=parts.reviews,
+        comments=parts.comments,
+        checks=parts.checks,
+        status=NotedStatus(parts.status, tools.unshown),
+        texts=parts.texts,
+        closing=parts.closing,
+        replies=replies(parts),
+        ceilings=ceilings_of(parts),
+        unusable=Unusable(parts.configured.name, parts.telemetry.health.aside, parts.clock.boot),
+    )
     claims = Claims(Role.WORKER, parts.port, parts.claimant, parts.budget_check)
     worker = Worker(forge, claims, tools, policy)
     parts.status.write_by_leases(worker.holding)

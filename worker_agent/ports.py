@@ -16,9 +16,9 @@ from shared.github.ports import (
     Pulls,
     Replies,
     Reviews,
-    StatusComments,
 )
 from worker_agent.intake.ceilings import CeilingCheck
+from worker_agent.intake.noted_status import NotedStatus
 from worker_agent.intake.unusable_configuration import Unusable
 
 
@@ -34,7 +34,7 @@ class Forge:
     reviews: Reviews
     comments: Comments
     checks: Checks
-    status: StatusComments
+    status: NotedStatus
     texts: Texts
     closing: Closing
     replies: Replies

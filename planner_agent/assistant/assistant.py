@@ -24,7 +24,7 @@ from shared.errors import Blocked, EngineError, Gone
 from shared.github.ports import Comments, Issues, People, Replies
 from shared.models import Comment, Issue
 from shared.process import CommandFailed
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 
 log = structlog.get_logger()
 
@@ -152,7 +152,7 @@ class Assistant:
             thread = await self._forge.issues.issue(question.number)
         except Gone:
             return None
-        if thread.locked or excluded(thread.labels, self._answering.exclude):
+        if thread.locked or exclusion_reason(thread.labels, self._answering.exclude):
             return None
         may_ask = (await self._forge.people.permission(question.author.login)).may_write
         return thread if may_ask else None

@@ -15,7 +15,7 @@ from planner_agent.terminal.console import Console, EditorUnusable
 from shared.errors import Gone, Misconfigured
 from shared.github.ports import Issues
 from shared.models import Issue
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.text import printable
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
@@ -105,7 +105,7 @@ def unplannable(issue: Issue, policy: Policy) -> str:
         return "is a pull request, not a story."
     if not issue.open or issue.locked:
         return "is closed or locked: reopen it first."
-    if barred := excluded(issue.labels, policy.exclude):
+    if barred := exclusion_reason(issue.labels, policy.exclude):
         return f"is left alone: {barred}."
     if Flag.PAUSED in labels.flags:
         return f"is paused: take '{names.of(Flag.PAUSED)}' off first."

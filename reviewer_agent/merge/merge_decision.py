@@ -27,7 +27,7 @@ def first_blocker(s: Snapshot) -> Blocker | None:
         return Blocker.UNSEEN
     if s.requested:
         return Blocker.REQUESTED
-    if s.first:
+    if s.waits_behind:
         return Blocker.TURN
     missing = _order_blocker(s, s.verdict.care)
     conflict = s.held_up or Blocker.CONFLICT if s.pull_request.out_of_step else None

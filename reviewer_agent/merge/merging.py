@@ -29,7 +29,7 @@ from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
 from shared.models import PullRequest, QueueExit
 from shared.scheduling.agent_contract import Ended, Rest, Result, Step
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.workflow import TERMINAL, Role, Stage
 
 _OF_BASE = ("not mergeable", "merge conflict", "out of date", "not up to date", "status checks are expected")
@@ -154,7 +154,7 @@ class Merging:
 
     def _is_same(self, held: Held, snapshot: Snapshot, again: Snapshot, action: Action = Action.MERGE) -> bool:
         pull_request = again.pull_request
-        if stop_request(pull_request, held.fence, self._policy.names) or excluded(
+        if stop_request(pull_request, held.fence, self._policy.names) or exclusion_reason(
             pull_request.labels, self._policy.exclude
         ):
             return False

@@ -19,7 +19,7 @@ from shared.git.ports import Fences
 from shared.github.ports import Pulls
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.workflow import HALTED
 from shared.workflow.labels import Labels
 
@@ -116,7 +116,12 @@ class UpdateTurns:
             found = await self._pulls.pull_request(number)
         except Gone:
             return False
-        if not found.open or found.draft or found.base_branch != branch or excluded(found.labels, self._exclude):
+        if (
+            not found.open
+            or found.draft
+            or found.base_branch != branch
+            or exclusion_reason(found.labels, self._exclude)
+        ):
             return False
         shown = self._names.read(found.labels)
         return bool(shown.stages) and not shown.stages & HALTED and not shown.flags

@@ -9,7 +9,7 @@ import structlog
 
 from config.repository import LabelSettings
 from shared.models import Issue
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.workflow import Role
 from shared.workflow.labels import Flag, Labels
 
@@ -47,7 +47,7 @@ class ExcludedItems:
         kind = Role.REVIEWER if issue.is_pull_request else Role.PLANNER if labels.story else Role.WORKER
         if not issue.open or kind is not self.role or not (labels.stages or labels.story):
             return ""
-        if barred := excluded(issue.labels, self.filters.exclude):
+        if barred := exclusion_reason(issue.labels, self.filters.exclude):
             return barred
         if Flag.PAUSED in labels.flags:
             return f"it is paused: '{self.names.of(Flag.PAUSED)}'"

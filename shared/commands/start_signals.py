@@ -27,7 +27,7 @@ from shared.github.ports import Comments, Inbox, Issues, People
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Account, Assignment, Comment, Issue, LabelEvent
 from shared.scheduling.agent_contract import Candidate, CandidateKind
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.text import one_line
 from shared.workflow import HALTED, TERMINAL, Role, Stage
 from shared.workflow.labels import Flag, Labels, folded
@@ -99,7 +99,7 @@ class StartRules:
         read = names.read(item.labels)
         if item.is_pull_request or not item.open or item.locked or read.stages or read.story:
             return False
-        if read.flags & _KEEPS_BACK or excluded(item.labels, self.exclude):
+        if read.flags & _KEEPS_BACK or exclusion_reason(item.labels, self.exclude):
             return False
         carried = folded(item.labels)
         if self.include and not carried & folded(self.include):

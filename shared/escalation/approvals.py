@@ -16,7 +16,7 @@ from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.newest import Newest
-from shared.scheduling.order import excluded
+from shared.scheduling.order import exclusion_reason
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Flag, Labels
 
@@ -140,7 +140,7 @@ class Approvals:
 
     def _may_wait(self, item: Issue) -> bool:
         labels = self._names.read(item.labels)
-        if Flag.PAUSED in labels.flags or excluded(item.labels, self._barring):
+        if Flag.PAUSED in labels.flags or exclusion_reason(item.labels, self._barring):
             return False
         if self._role is Role.REVIEWER:
             return item.is_pull_request and len(labels.stages) == 1 and labels.stages <= _OF_REVIEWS

@@ -56,7 +56,7 @@ class Spread:
         return near[self._pick(len(near))]
 
 
-def excluded(labels: Iterable[str], exclude: Collection[str]) -> str:
+def exclusion_reason(labels: Iterable[str], exclude: Collection[str]) -> str:
     """Return why an item with these labels is left alone, as a sentence; empty if none of them is in `exclude`."""
     barred = folded(exclude)
     found = sorted(label for label in labels if label.casefold() in barred)

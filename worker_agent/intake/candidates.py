@@ -8,9 +8,9 @@ from dataclasses import replace
 from shared.github.pulls import issue_named_by
 from shared.models import Issue
 from shared.scheduling.agent_contract import Candidate
-from shared.scheduling.order import urgency
+from shared.scheduling.order import exclusion_reason, urgency
 from shared.workflow import Stage
-from shared.workflow.labels import Flag
+from shared.workflow.labels import Flag, folded
 from worker_agent.decide import WORKING
 from worker_agent.expected_labels import is_doubled
 from worker_agent.policy import Policy
@@ -96,11 +96,10 @@ class Candidates:
         return self._allows(issue) and bool(self._policy.names.read(issue.labels).stages & stages)
 
     def _allows(self, issue: Issue) -> bool:
-        labels = {label.casefold() for label in issue.labels}
-        if labels & {label.casefold() for label in self._policy.intake.exclude}:
+        if exclusion_reason(issue.labels, self._policy.intake.exclude):
             return False
-        include = {label.casefold() for label in self._policy.intake.include}
-        if include and not issue.is_pull_request and not labels & include:
+        include = folded(self._policy.intake.include)
+        if include and not issue.is_pull_request and not folded(issue.labels) & include:
             return False
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 

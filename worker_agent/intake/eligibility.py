@@ -15,7 +15,7 @@ from shared.lock.write_permit import Notice
 from shared.models import Account, Issue, LabelEvent, PullRequest
 from shared.newest import Newest
 from shared.scheduling.agent_contract import Candidate, Skip
-from shared.scheduling.order import assigned, excluded
+from shared.scheduling.order import assigned, exclusion_reason
 from shared.workflow import TERMINAL, UNLABELLED, Stage
 from shared.workflow.labels import Flag
 from worker_agent import comments, links, role_routing
@@ -85,7 +85,7 @@ class Eligibility:
         return resting or role_routing.refusal(intent, fence, self._policy)
 
     async def _intent(self, candidate: Candidate, issue: Issue, fence: Fence | None) -> Intent | str:
-        barred = excluded(issue.labels, self._policy.intake.exclude)  # the list may be older than this reading
+        barred = exclusion_reason(issue.labels, self._policy.intake.exclude)  # the list may be older than this reading
         if left := barred or self._assignee_reason(issue, fence):
             return left
         pull_request = await self._pull_request(candidate, fence)

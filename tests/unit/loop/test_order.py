@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.models import Account, Issue
 from shared.scheduling.agent_contract import Candidate
-from shared.scheduling.order import WIDEST, Spread, assigned, excluded, urgency
+from shared.scheduling.order import WIDEST, Spread, assigned, exclusion_reason, urgency
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 PRIORITIES = ("priority:critical", "Priority:High")
@@ -122,7 +122,7 @@ def test_agents_that_meet_part_within_a_few_claims() -> None:
     ],
 )
 def test_an_excluded_label_is_named_whatever_its_case(labels: tuple[str, ...], said: str) -> None:
-    assert excluded(labels, ("blocked", "Do-Not-Automate")) == said
+    assert exclusion_reason(labels, ("blocked", "Do-Not-Automate")) == said
 
 
 def test_an_issue_that_is_assigned_to_people_is_theirs() -> None:

@@ -95,7 +95,7 @@ COLLIDING = replace(OPENED, mergeable=False)
         (replace(MERGEABLE, unmet=("1 approval of a person",)), Action.HAND_OVER),
         (replace(MERGEABLE, updatable=True), Action.SEND_TO_BASE),
         (replace(MERGEABLE, updatable=True, by_turn=True), Action.SEND_TO_BASE),
-        (replace(MERGEABLE, updatable=True, by_turn=True, first=58), Action.HAND_OVER),
+        (replace(MERGEABLE, updatable=True, by_turn=True, waits_behind=58), Action.HAND_OVER),
         (replace(MERGEABLE, updatable=True, merge=Merge.NEVER), Action.SEND_TO_BASE),
         (replace(MERGEABLE, updatable=True, flags=frozenset({Flag.HAD_CONFLICT})), Action.SEND_TO_BASE),
         (replace(MERGEABLE, updatable=True, flags=frozenset({Flag.MANUAL_INTERVENTION})), Action.HAND_OVER),

@@ -9,7 +9,7 @@ from typing import Any
 from shared.github.status import Status
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Account, Issue
-from worker_agent.intake.not_understood import LINE_CHARS, MOST_NOTED, TOLD, NotedStatus, note_text
+from worker_agent.intake.noted_status import LINE_CHARS, MOST_NOTED, TOLD, NotedStatus, note_text
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""Notes in the status comment about parts of an issue that were not understood: references, and unseen images.
+"""The worker's status comments, with notes about parts of an issue that were not understood: references, images.
 
 "Hängt von #12 ab" blocks nothing, and a coder sees no picture that is stored elsewhere. The author reads of it in the
 comment that is written anyway.
