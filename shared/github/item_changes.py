@@ -6,7 +6,7 @@ their order, not as a transaction: REST repeats the rest of one that failed in b
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,39 @@ class ItemChanges:
                 refused.append(error)
         if refused:
             raise refused[0]
+
+    async def begun_in_turn(
+        self, changes: Sequence[ItemChange], permit: WritePermit
+    ) -> AsyncGenerator[tuple[Names, Names] | None, None]:
+        """Make changes of labels in turn; yield the labels of each item after adding and at the end.
+
+        Where GraphQL cannot be had, REST adds, and the caller removes: it can see first what came in between. An item
+        is then changed when it is asked for. None for an item of which nothing was changed.
+        """
+        needed = [one for one in changes if one.requests]
+        together = await self.at_once(needed, permit)
+        done = iter(together or ())
+        for one in changes:
+            if not one.requests:
+                yield None
+            elif together is not None:
+                yield next(done)
+            # A label of one of them may be new to the repository, which REST alone takes.
+            elif len(needed) > 1 and (alone := await self.at_once([one], permit)) is not None:
+                yield alone[0]
+            elif one.on:
+                labels = await self.add_labels(one.number, one.on, permit)
+                yield labels, labels
+            else:
+                yield None
+
+    async def exchange(self, number: int, on: str, off: str, permit: WritePermit) -> tuple[Names, Names]:
+        """Add a label, then remove another if one request can do both; return all labels after each of these."""
+        changed = await self.at_once([ItemChange(number, on=(on,), off=(off,))], permit)
+        if changed is not None:
+            return changed[0]
+        labels = await self.add_labels(number, [on], permit)
+        return labels, labels
 
     async def at_once(
         self, changes: Sequence[ItemChange], permit: WritePermit

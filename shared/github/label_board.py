@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from shared.github import wire
@@ -92,28 +92,27 @@ class LabelBoard:
         is gone `instead_of` which a stage was to be set, ours is removed again and all others stay.
         """
         planned = [self._plan(item) for item in wanted]
-        needed = [change for change, _ in planned if change.requests]
-        changed = await self.changes.at_once(needed, permit)
-        after = iter(changed or ())
         shown = []
-        for item, (change, unwanted) in zip(wanted, planned, strict=True):
-            # A label of one of them may be new to the repository, which REST alone takes.
-            alone = await self.changes.at_once([change], permit) if changed is None and len(needed) > 1 else None
-            if changed is not None and change.requests:
-                added, current = next(after)
-            elif alone is not None:
-                added, current = alone[0]
-            else:
-                added = current = await self._current_labels(item.number, change.on, item.known, permit)
-            if change.on and item.instead_of and item.instead_of.casefold() not in folded(added):
-                unwanted = folded([self._names.of(item.stage)])
-            # Flags first: an unfinished change is found by the stage left.
-            for name in self._names.engine_labels(current):
-                if name.casefold() in unwanted:
-                    await self.remove(item.number, name, permit)
-                    current -= {name}
-            shown.append(current)
+        async with aclosing(self.changes.begun_in_turn([change for change, _ in planned], permit)) as begun:
+            for item, (change, unwanted) in zip(wanted, planned, strict=True):
+                done = await anext(begun)
+                added, current = done if done is not None else await self._labels_before(item)
+                if change.on and item.instead_of and item.instead_of.casefold() not in folded(added):
+                    unwanted = folded([self._names.of(item.stage)])
+                # Flags first: an unfinished change is found by the stage left.
+                for name in self._names.engine_labels(current):
+                    if name.casefold() in unwanted:
+                        await self.remove(item.number, name, permit)
+                        current -= {name}
+                shown.append(current)
         return tuple(shown)
+
+    async def _labels_before(self, item: WantedLabels) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the labels of an item of which nothing was changed, twice as `begun_in_turn` does."""
+        labels = item.known
+        if labels is None:
+            labels = wire.read(wire.label_names, await self._github.pages(f"{self._path}/issues/{item.number}/labels"))
+        return labels, labels
 
     def _plan(self, wanted: WantedLabels) -> tuple[ItemChange, frozenset[str]]:
         """Return the change known to be needed, and our labels that must not be there in the end (folded)."""
@@ -136,11 +135,7 @@ class LabelBoard:
         self, number: int, on: str, off: str, permit: WritePermit
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Add a label, then remove another if one request can do both; return all labels after each of these."""
-        changed = await self.changes.at_once([ItemChange(number, on=(on,), off=(off,))], permit)
-        if changed is None:
-            labels = await self.add(number, [on], permit)
-            return labels, labels
-        return changed[0]
+        return await self.changes.exchange(number, on, off, permit)
 
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         """Remove a label that was read there, or that a fence shows; one that is missing for a second is fine."""
@@ -201,15 +196,6 @@ class LabelBoard:
 
     async def _defined_labels(self) -> dict[str, tuple[str, str]]:
         return dict(wire.each(wire.label_look, await self._github.pages(f"{self._path}/labels")))
-
-    async def _current_labels(
-        self, number: int, missing: Collection[str], shown: frozenset[str] | None, permit: WritePermit
-    ) -> frozenset[str]:
-        if missing:
-            return await self.add(number, missing, permit)
-        if shown is not None:
-            return shown
-        return wire.read(wire.label_names, await self._github.pages(f"{self._path}/issues/{number}/labels"))
 
     async def _define(self, definition: dict[str, str], permit: OperatorPermit) -> None:
         try:

@@ -19,11 +19,12 @@ from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.inbox import Inbox
 from shared.github.issues import Issues
-from shared.github.label_board import LabelBoard
+from shared.github.label_board import LabelBoard, WantedLabels
 from shared.github.merge_rules import BranchRules
 from shared.github.pulls import Pulls
 from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
+from shared.workflow import Stage
 from shared.workflow.labels import Labels
 
 SIZES = (98, 99, 100, 101, 102, 198, 199, 200, 201)
@@ -122,14 +123,17 @@ LISTS: dict[str, tuple[Grow, Read]] = {
     "blockers": (Growing.blocker, lambda github, _: Issues(github, NAME).blocked_by(PULL)),
     "labels of an item": (
         Growing.label_of_item,
-        lambda github, here: LabelBoard(github, NAME, Labels())._current_labels(
-            PULL, (), None, lease(here.bench.clock)
-        ),
+        lambda github, _: _labels_of_item(github),
     ),
 }
 
 MOST = {"labels of an item": MOST_LABELS}
 """Lists that GitHub itself does not let grow beyond a page."""
+
+
+async def _labels_of_item(github: GitHub) -> Sized:
+    labels, _ = await LabelBoard(github, NAME, Labels())._labels_before(WantedLabels(PULL, Stage.READY))
+    return labels
 
 
 async def _created(github: GitHub, here: Growing) -> Sized:
