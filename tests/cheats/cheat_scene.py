@@ -36,10 +36,10 @@ from shared.text.comment_signatures import Key, Keyring
 from shared.text.prompts import Prompts
 from shared.workflow import Role, Stage
 from worker_agent import build
+from worker_agent.actions import RETRIES, Cycle
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommits, Places
 from worker_agent.phase_tools import PhaseTools
-from worker_agent.tdd.phases.cycle import RETRIES, Cycle
 from worker_agent.tdd.runners.test_bench import TestBench
 from worker_agent.tdd.test_runs import BaseRuns, TestRuns
 

@@ -53,7 +53,7 @@ IDLE = (
     "unidiff",
     "urllib3",
     "worker_agent.actions",
-    "worker_agent.tdd.phases.cycle",
+    "worker_agent.tdd.phases.red_phase",
 )
 """Modules that a waiting agent does not need: each costs every process memory, and every start time."""
 
