@@ -15,7 +15,7 @@ from runtime.building.confinement import environments
 from shared.commands.discussion import Listening
 from shared.filesystem import directories
 from shared.git.disk import Disk
-from shared.git.patch_policy import Policy as PatchPolicy
+from shared.git.patch_policy import PatchPolicy
 from shared.git.publisher import Publisher
 from shared.llm.continuation import ResumeLimits
 from shared.llm.kept_sessions import SessionStore

@@ -20,7 +20,7 @@ from shared.git.disk import Disk
 from shared.git.mirror import Mirror
 from shared.git.names import notes_ref, workspace_path
 from shared.git.notes import Note, Notes, Phase, read, write
-from shared.git.patch_policy import PatchRefused, Policy
+from shared.git.patch_policy import PatchPolicy, PatchRefused
 from shared.git.publisher import Publisher, keep
 from shared.git.push_report import PushRefused
 from shared.git.workspace import Workspace
@@ -35,7 +35,7 @@ from shared.text.comment_signatures import Keyring
 from shared.workflow import Stage
 from worker_agent import comments
 from worker_agent.branch.history import History
-from worker_agent.patch_check import policy_of, vetted
+from worker_agent.policy import patch_policy_of
 from worker_agent.tdd.runners.runner import RUNNER_FILES
 
 log = structlog.get_logger()
@@ -134,13 +134,13 @@ class PhaseCommits:
         known = self._tips.of(fence)
         return known.tip if known else await self.mirror.refresh(f"refs/heads/{comments.branch(fence)}")
 
-    async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, policy: Policy) -> None:
+    async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, policy: PatchPolicy) -> None:
         """Judge a tree against its `base`, before anything of it is run; `record` judges in the same way.
 
         A patch that is refused is kept on disk and raises `PatchRefused`.
         """
         try:
-            await vetted(self._publisher, fence, space, base, tree, policy)
+            await self._publisher.judge(space, base, tree, policy=policy)
         except PatchRefused as refused:
             raise await self._with_kept_patch(refused, fence, space, base, tree) from refused
 
@@ -161,9 +161,9 @@ class PhaseCommits:
         self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: FenceChange
     ) -> str:
         fence = held.fence
-        policy = policy_of(specification, phased.allowed)
+        policy = patch_policy_of(specification, fence, phased.allowed)
         since = phased.since or await self.history.judged_from(fence, phased.note.base)
-        policy = await vetted(self._publisher, fence, space, since, phased.tree, policy)
+        await self._publisher.judge(space, since, phased.tree, policy=policy)
         message = comments.commit_message(phased.subject, fence=fence, phase=phased.note.phase)
         parents = (phased.parent, *filter(None, (phased.merged,)))
         commit = await space.commit(phased.tree, parents, message, held.server_now())
@@ -179,13 +179,11 @@ class PhaseCommits:
         The refs move together as with `record`.
         """
         fence = replace(held.fence, work_head=to.work_head or held.fence.work_head)
-        tree, policy = await space.tree_of(fence.work_head), policy_of(specification)
-        since = await self.history.judged_from(fence, note.base)
-        policy = await vetted(self._publisher, held.fence, space, since, tree, policy)
+        policy, since = patch_policy_of(specification, held.fence), await self.history.judged_from(fence, note.base)
         await self._move(held, space, note, policy, replace(to, work_head=fence.work_head), since=since)
 
     async def _move(
-        self, held: Held, space: Workspace, note: Note, policy: Policy, to: FenceChange, *, since: str
+        self, held: Held, space: Workspace, note: Note, policy: PatchPolicy, to: FenceChange, *, since: str
     ) -> None:
         fence, commit = held.fence, to.of(held.fence).work_head
         notes = _notes_ref(fence)

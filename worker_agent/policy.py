@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from shared.git.patch_policy import PatchPolicy
 from shared.github.base_branch import BaseBranch
 from shared.llm.port import CoderCall, RunLimits
 from shared.llm.role_router import ROLE_OF_CALL, RoleOverride, lowered
+from shared.lock.record import Fence
+from shared.specification import Specification
 from shared.workflow.labels import Labels
 from worker_agent.decide import Bounds
 
@@ -136,3 +139,9 @@ class Policy:
     def default_branch(self) -> str:
         """The repository's default branch: what is merged into another one closes no issue."""
         return self.base.default
+
+
+def patch_policy_of(specification: Specification, fence: Fence, allowed: frozenset[str] = frozenset()) -> PatchPolicy:
+    """Return what a change for a specification may touch; `allowed` are protected files that it may touch besides."""
+    planned = frozenset(specification.files) | frozenset(specification.may_change)
+    return PatchPolicy(planned=planned, allowed=allowed, head=fence.work_head)

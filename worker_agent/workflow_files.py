@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-_PATH = r"(\.github/workflows/[A-Za-z0-9._-]+\.ya?ml)"
-WORKFLOW = re.compile(_PATH)
-"""The path of a file that GitHub Actions reads as a workflow."""
+from shared.git.patch_policy import WORKFLOW
+
+_PATH = f"({WORKFLOW.pattern})"
 
 _BLAMED = (
     re.compile(rf"Invalid workflow file: {_PATH}"),

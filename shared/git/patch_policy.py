@@ -29,6 +29,9 @@ PROTECTED = (
 )
 """CI, ownership and instruction files: only a person changes them."""
 
+WORKFLOW = re.compile(r"\.github/workflows/[A-Za-z0-9._-]+\.ya?ml")
+"""The path of a file that GitHub Actions reads as a workflow."""
+
 MANIFESTS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "constraints*.txt", "Pipfile", "tox.ini"),
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", ".npmrc", "*.lock"),
@@ -76,7 +79,7 @@ class PatchRefusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class PatchPolicy:
     """The limits and lists of one repository. Patterns: see `matches`."""
 
     protected: tuple[str, ...] = PROTECTED
@@ -86,6 +89,8 @@ class Policy:
     """Paths that the approved specification lists."""
     allowed: frozenset[str] = frozenset()
     """Protected paths that this one change may touch: failing workflow files, if that is configured."""
+    head: str = ""
+    """The commit that the change continues: its workflow files may stay as they are there, whoever changed them."""
     executables: tuple[str, ...] = ()
     """Patterns of paths at which new executable files are allowed."""
     max_lines: int = 2000
@@ -107,12 +112,12 @@ class PatchRefused(Blocked):
         self.refusals = tuple(refusals)
 
 
-def judge(changes: Sequence[PathChange], *, policy: Policy) -> tuple[PatchRefusal, ...]:
+def judge(changes: Sequence[PathChange], *, policy: PatchPolicy) -> tuple[PatchRefusal, ...]:
     """Return every reason not to publish `changes`, in their order; empty if they may be published."""
     return (*(refusal for change in changes for refusal in _refusals_of(change, policy)), *_of_all(changes, policy))
 
 
-def flagged(changes: Iterable[PathChange], *, policy: Policy) -> tuple[str, ...]:
+def flagged(changes: Iterable[PathChange], *, policy: PatchPolicy) -> tuple[str, ...]:
     """Return the paths that may be published and that the reviewer must be shown."""
     watched = (*policy.flagged, *policy.manifests)
     return tuple(change.path for change in changes if matches(change.path, watched))
@@ -160,12 +165,12 @@ def names_git_directory(path: str) -> bool:
     return any(_plain(part) == ".git" or re.fullmatch(r"git~\d", _plain(part)) for part in re.split(r"[/\\]", path))
 
 
-def _refusals_of(change: PathChange, policy: Policy) -> Iterator[PatchRefusal]:
+def _refusals_of(change: PathChange, policy: PatchPolicy) -> Iterator[PatchRefusal]:
     yield from (PatchRefusal(change.path, sentence) for sentence in _of_path(change.path, policy))
     yield from (PatchRefusal(change.path, sentence) for sentence in _of_content(change, policy))
 
 
-def _of_path(path: str, policy: Policy) -> Iterator[str]:
+def _of_path(path: str, policy: PatchPolicy) -> Iterator[str]:
     parts = path.split("/")
     if path.startswith("/") or re.match(r"[A-Za-z]:", path) or not {"", ".", ".."}.isdisjoint(parts):
         yield "The path leads out of the repository."
@@ -181,7 +186,7 @@ def _of_path(path: str, policy: Policy) -> Iterator[str]:
         yield "The approved specification does not list this file."
 
 
-def _of_content(change: PathChange, policy: Policy) -> Iterator[str]:
+def _of_content(change: PathChange, policy: PatchPolicy) -> Iterator[str]:
     if change.new_mode == SYMLINK:
         yield "Symbolic links are not published."
     if change.new_mode == GITLINK:
@@ -196,7 +201,7 @@ def _of_content(change: PathChange, policy: Policy) -> Iterator[str]:
         yield f"An added line has the invisible character U+{ord(invisible):04X}."
 
 
-def _of_all(changes: Sequence[PathChange], policy: Policy) -> Iterator[PatchRefusal]:
+def _of_all(changes: Sequence[PathChange], policy: PatchPolicy) -> Iterator[PatchRefusal]:
     lines = sum(change.added + change.deleted for change in changes)
     size = sum(
         change.size if change.binary else len(change.added_text.encode("utf-8", "replace")) for change in changes

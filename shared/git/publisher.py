@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import anyio.to_thread
@@ -18,7 +19,7 @@ from shared.filesystem.disk_space import as_disk_full
 from shared.git import changes, history, names, objects
 from shared.git.command import Git
 from shared.git.mirror import Mirror
-from shared.git.patch_policy import PatchRefusal, PatchRefused, PathChange, Policy, judge
+from shared.git.patch_policy import WORKFLOW, PatchPolicy, PatchRefusal, PatchRefused, PathChange, judge
 from shared.git.workspace import Workspace
 from shared.lock.port import RefUpdate
 from shared.outgoing.outbound_filter import Outgoing
@@ -33,23 +34,24 @@ OURS = re.compile(
 class Publisher:
     """Prepares the refs and commits that a fence carries to one repository."""
 
-    def __init__(self, mirror: Mirror, policy: Policy, outgoing: Outgoing | None = None) -> None:
+    def __init__(self, mirror: Mirror, policy: PatchPolicy, outgoing: Outgoing | None = None) -> None:
         """`outgoing` knows the secrets that no change may have; without one, only credentials are found."""
         self._mirror = mirror
         self._policy = policy
         self._outgoing = outgoing or Outgoing()
-        self._passed: tuple[str, str, Policy] | None = None
+        self._passed: tuple[str, str, PatchPolicy] | None = None
 
-    async def judge(self, workspace: Workspace, base: str, tree: str, *, policy: Policy | None = None) -> None:
+    async def judge(self, workspace: Workspace, base: str, tree: str, *, policy: PatchPolicy | None = None) -> None:
         """Judge everything between the fenced base and a tree object, before a commit is made of it.
 
-        `policy` replaces the repository's own. Raises `PatchRefused`.
+        `policy` replaces the repository's own. Raises `PatchRefused`. A commit of a tree that has just passed passes
+        for nothing.
         """
         asked = (base, tree, policy or self._policy)
         if asked == self._passed:
             return
         differing = await workspace.changes(base, tree)
-        refusals = judge(differing, policy=asked[2])
+        refusals = judge(differing, policy=await _with_workflows_of_head(workspace.git, differing, tree, asked[2]))
         refusals += await leaks(workspace.git, differing, tree, self._outgoing)
         if refusals:
             raise PatchRefused(refusals)
@@ -62,7 +64,7 @@ class Publisher:
         commit: str,
         updates: Sequence[RefUpdate],
         *,
-        policy: Policy | None = None,
+        policy: PatchPolicy | None = None,
         since: str = "",
     ) -> tuple[RefUpdate, ...]:
         """Judge everything between the fenced base and `commit`, bring it into the mirror, return `updates`.
@@ -83,6 +85,22 @@ class Publisher:
         for ancestor in ancestors:
             if not await _is_built_on(workspace.git, names.oid(ancestor), names.oid(commit)):
                 raise PatchRefused([PatchRefusal("", f"The commit is not built on {ancestor[:12]}.")])
+
+
+async def _with_workflows_of_head(
+    git: Git, changes: Sequence[PathChange], tree: str, policy: PatchPolicy
+) -> PatchPolicy:
+    """Return the policy that also allows the workflow files that are the same in `tree` as at the policy's head.
+
+    An earlier repair or a person changed those: a tree that leaves them unchanged publishes nothing new.
+    """
+    paths = [one.path for one in changes if WORKFLOW.fullmatch(one.path) and one.path not in policy.allowed]
+    if not paths or not policy.head:
+        return policy
+    head = await objects.read(git, [f"{policy.head}:{path}" for path in paths])
+    now = await objects.read(git, [f"{tree}:{path}" for path in paths])
+    same = {path for path, old, new in zip(paths, head, now, strict=True) if old is not None and old == new}
+    return replace(policy, allowed=policy.allowed | same)
 
 
 async def _is_built_on(git: Git, ancestor: str, commit: str) -> bool:

@@ -18,8 +18,7 @@ from lab.github.repositories.bare import Bare
 from shared.git.command import Git, Identity
 from shared.git.disk import Disk
 from shared.git.mirror import Mirror
-from shared.git.patch_policy import PatchRefused
-from shared.git.patch_policy import Policy as PatchPolicy
+from shared.git.patch_policy import PatchPolicy, PatchRefused
 from shared.git.publisher import Publisher
 from shared.github.base_branch import BaseBranch
 from shared.github.status import Status

@@ -15,8 +15,8 @@ from anyio import to_thread
 from pydantic import TypeAdapter, ValidationError
 
 from shared.newest import Newest
-from worker_agent.patch_check import policy_of
 from worker_agent.phase_commits import PhaseCommits
+from worker_agent.policy import patch_policy_of
 from worker_agent.tdd.proof.change import load
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
 from worker_agent.tdd.proof.layout import Layout
@@ -112,7 +112,7 @@ class TestRuns:
         key = (tree, self._commands(work), over.digest, selection)
         known = self._known.find(key)
         if known is None:
-            policy = policy_of(work.specification, work.allowed)
+            policy = patch_policy_of(work.specification, work.held.fence, work.allowed)
             since = since or await self._phase_commits.history.judged_from(work.held.fence, work.base)
             await self._phase_commits.judge(work.held.fence, work.space, since, tree, policy)
             if selection is None:

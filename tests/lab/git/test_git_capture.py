@@ -14,7 +14,7 @@ from git_remote import AT, ENVIRONMENT, FILES, listing, machine, put, readers, r
 from shared import process
 from shared.filesystem import directories
 from shared.git import capture, patch_policy
-from shared.git.patch_policy import PatchRefused, Policy, judge
+from shared.git.patch_policy import PatchPolicy, PatchRefused, judge
 from shared.git.workspace import Workspace
 
 
@@ -147,7 +147,7 @@ async def test_nothing_in_a_hostile_tree_is_executed(desk: Desk, tmp_path: Path)
     modes = {change.path: change.new_mode for change in changes}
     assert modes["link"] == modes["tests"] == patch_policy.SYMLINK
     assert modes["embedded"] == patch_policy.GITLINK
-    refused = {refusal.path for refusal in judge(changes, policy=Policy())}
+    refused = {refusal.path for refusal in judge(changes, policy=PatchPolicy())}
     assert {"link", "tests", "embedded", ".gitattributes", "trap.sh"} <= refused
 
     evidence = await desk.workspace.checkout(commit, "evidence")
@@ -192,7 +192,7 @@ async def refused_as_a_repository(desk: Desk, place: str) -> None:
     """Assert that a repository is captured as a submodule, which the patch policy refuses, without any of its files."""
     changes = await desk.workspace.changes(desk.base, await desk.workspace.capture(desk.base))
     assert [change.new_mode for change in changes if change.path == place] == [patch_policy.GITLINK]
-    assert place in {refusal.path for refusal in judge(changes, policy=Policy())}
+    assert place in {refusal.path for refusal in judge(changes, policy=PatchPolicy())}
     assert not [change for change in changes if change.path.startswith(f"{place}/") and change.status != "D"]
 
 

@@ -10,20 +10,20 @@ from shared.git.patch_policy import (
     EXECUTABLE,
     GITLINK,
     SYMLINK,
+    PatchPolicy,
     PatchRefusal,
     PatchRefused,
     PathChange,
-    Policy,
     flagged,
     judge,
     matches,
 )
 
 OK = PathChange("src/app.py", "M", "100644", "100644", 3, 1, False, 900, "VALUE = 1\n")
-POLICY = Policy()
+POLICY = PatchPolicy()
 
 
-def sentences(change: PathChange, policy: Policy = POLICY) -> list[str]:
+def sentences(change: PathChange, policy: PatchPolicy = POLICY) -> list[str]:
     refusals = judge([change], policy=policy)
     assert all(refusal.path in {change.path, ""} for refusal in refusals)
     return [refusal.sentence for refusal in refusals]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.git.patch_policy import PathChange, Policy, judge
+from shared.git.patch_policy import PatchPolicy, PathChange, judge
 from worker_agent.workflow_files import blamed, editable
 
 CI, RELEASE = ".github/workflows/ci.yml", ".github/workflows/release.yaml"
@@ -36,7 +36,7 @@ def test_only_a_file_of_the_commit_that_github_names_is_blamed(
 def test_what_is_allowed_is_one_path_and_nothing_like_it() -> None:
     def refused(path: str) -> bool:
         change = PathChange(path, "M", "100644", "100644", 1, 1, False, 9, "x")
-        return bool(judge([change], policy=Policy(allowed=frozenset({CI}))))
+        return bool(judge([change], policy=PatchPolicy(allowed=frozenset({CI}))))
 
     assert not refused(CI)
     assert all(map(refused, (RELEASE, ".github/workflows/CI.yml", f"sub/{CI}", ".github/actions/a.yml", "AGENTS.md")))
