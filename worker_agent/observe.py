@@ -111,7 +111,7 @@ class Observer:
         """Return whether only people with write access can have edited the issue: nobody else may edit their text."""
         if fence.stage not in WORKING or not is_edited(fence, issue):
             return False
-        return self._writers.are(issue.author) or await self._writers.include(issue.author)
+        return self._writers.is_engine(issue.author) or await self._writers.may_order(issue.author)
 
     def _is_listed(self, issue: Issue) -> bool:
         """Return whether the change list shows the issue as it was read, except for the time of its last change."""

@@ -44,9 +44,9 @@ class TrustFilter:
             return "the account was deleted"
         login = account.login.casefold()
         if login.endswith("[bot]"):  # nobody asks what an App may do: GitHub does not say
-            heard = login in self._bots or self._writers.are(account)
+            heard = login in self._bots or self._writers.is_engine(account)
             return "" if heard else "feedback.bots does not name it"
-        return "" if await self._writers.include(account) else "no write access"
+        return "" if await self._writers.may_order(account) else "no write access"
 
 
 class Feedback:

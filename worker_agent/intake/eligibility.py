@@ -136,9 +136,9 @@ class Eligibility:
         intake = self._policy.intake
         if intake.take_assigned or (fence is not None and fence.stage not in TERMINAL):
             return ""
-        if intake.starts_assigned and any(map(self._writers.are, issue.assignees)):
+        if intake.starts_assigned and any(map(self._writers.is_engine, issue.assignees)):
             return ""
-        return assigned(issue, lambda one: self._writers.are(one) or one.login == intake.assign)
+        return assigned(issue, lambda one: self._writers.is_engine(one) or one.login == intake.assign)
 
     async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
         """Post once how to continue stopped work that was asked for by the wrong label."""
@@ -213,5 +213,5 @@ class Eligibility:
 
     async def _distrust(self, actor: Account | None) -> str:
         """Return why a label by `actor` (None: unknown) starts nothing; empty if the actor is trusted."""
-        trusted = actor is not None and await self._writers.include(actor)
+        trusted = actor is not None and await self._writers.may_order(actor)
         return "" if trusted else "the label was not set by somebody with write access"

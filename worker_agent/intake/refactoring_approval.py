@@ -36,6 +36,6 @@ class RefactoringApproval:
             return Intent(fence.stage, fence.phase)
         since = [one for one in await self._comments.thread(issue.number) if one.created_at >= fence.at]
         for command in reversed(commands(since)):
-            if command.verb in _MEANS and await self._writers.include(command.author):
+            if command.verb in _MEANS and await self._writers.may_order(command.author):
                 return Intent(fence.stage, _MEANS[command.verb], approved_by=command.author.login)
         return WAITS

@@ -89,8 +89,8 @@ class Requests:
         if newest is None:
             return False
         if requested is not None:
-            return not self._writers.are(newest.actor) and newest.at - requested.at > AT_ONCE
-        return newest.at >= fence.at or not self._writers.are(newest.actor)
+            return not self._writers.is_engine(newest.actor) and newest.at - requested.at > AT_ONCE
+        return newest.at >= fence.at or not self._writers.is_engine(newest.actor)
 
     async def _newest(self, number: int) -> LabelEvent | None:
         """Return the event that set the present label; raise `NotShown` if the events show it taken off last."""

@@ -31,7 +31,7 @@ class TextBinding:
         known = {"", UNAPPROVED, fence.body_sha256 if fence else ""}
         if intent.body_sha256 in known or self._forge.texts.stood(issue, asked_at):
             return ""
-        if self._writers.are(issue.author) or await self._writers.include(issue.author):
+        if self._writers.is_engine(issue.author) or await self._writers.may_order(issue.author):
             return ""
         told = intake_comments.doubtful(self._names, issue)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "wording"))

@@ -17,12 +17,12 @@ class TrustedWriters:
         self._accounts = accounts
         self._other_accounts = other_accounts
 
-    def are(self, account: Account) -> bool:
+    def is_engine(self, account: Account) -> bool:
         """Return whether `account` is one of the engine's; does not ask GitHub."""
         return account.id in self._accounts
 
-    async def include(self, account: Account) -> bool:
+    async def may_order(self, account: Account) -> bool:
         """Return whether an order by `account` counts by itself; raise `Transient` if GitHub does not answer."""
         # Of ourselves it is known, and of an App GitHub would not say it.
-        own = self.are(account) and account.id not in self._other_accounts
+        own = self.is_engine(account) and account.id not in self._other_accounts
         return own or (await self._people.permission(account.login)).may_write
