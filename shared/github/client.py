@@ -290,7 +290,7 @@ class GitHub:
             self._calls.replica_lag.answered(method, self._root.path(self._calls.address(path)), body, None)
             self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
 
-    def know(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
+    def expect(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
         """Note that something exists in the repository at `root`; GitHub may show it late, see `replica_lag`."""
         now = self._root.path(self._calls.address(f"{root}/")).rstrip("/")
-        self._calls.replica_lag.know(Thing(now.casefold(), kind, str(name)), seconds)
+        self._calls.replica_lag.expect(Thing(now.casefold(), kind, str(name)), seconds)

@@ -115,7 +115,7 @@ class Comments:
         """Note that new comments which were listed exist, even if the next replica does not show them yet."""
         for comment in listed:
             if (self._github.server_time - comment.created_at).total_seconds() < YOUNG_SECONDS:
-                self._github.know(self._root, COMMENT, comment.id, YOUNG_SECONDS)
+                self._github.expect(self._root, COMMENT, comment.id, YOUNG_SECONDS)
 
     def _remember(self, number: int, comments: Iterable[Comment], since: datetime | None, began: float) -> None:
         took = timedelta(seconds=self._github.clock.boot() - began)

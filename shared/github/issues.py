@@ -31,7 +31,7 @@ class Issues:
     def name(self, fence: Fence) -> None:
         """Note that a fence's item and pull request exist, even if GitHub does not show them yet."""
         for number in filter(None, (fence.key.number, fence.pr)):
-            self._github.know(self._root, ITEM, number)
+            self._github.expect(self._root, ITEM, number)
 
     async def recent(self) -> tuple[Issue, ...] | None:
         """Return the 100 open items that changed last, newest change first; None if nothing changed.
@@ -76,7 +76,7 @@ class Issues:
         Raises `NotShown` if GitHub does not show it, as long as that is so new that a replica may be behind.
         """
         if self._is_new(at):
-            self._github.know(self._root, ITEM, number)
+            self._github.expect(self._root, ITEM, number)
         return await self.issue(number)
 
     def _note_shown(self, listed: Iterable[Issue]) -> tuple[Issue, ...]:
@@ -84,7 +84,7 @@ class Issues:
         found = tuple(listed)
         for one in found:
             if self._is_new(one.created_at):
-                self._github.know(self._root, ITEM, one.number)
+                self._github.expect(self._root, ITEM, one.number)
         return found
 
     def _is_new(self, at: datetime) -> bool:

@@ -177,7 +177,7 @@ class ItemChanges:
     async def remove_label(self, number: int, name: str, permit: WritePermit) -> None:
         """Remove a label that was read there, or that a fence shows; one that is missing for a second is fine."""
         label = f"{number}/labels/{segment(name)}"
-        self._github.know(self._root, LABEL, label, YOUNG_SECONDS)
+        self._github.expect(self._root, LABEL, label, YOUNG_SECONDS)
         try:
             await self._github.write("DELETE", f"{self._root}/issues/{label}", None, permit)
         except NotFound:

@@ -39,7 +39,7 @@ class Pulls:
         found = await self._github.pages(self._path, head=f"{self._owner}:{branch}", state="all")
         pulls = wire.each(wire.pull_request, found)
         for one in pulls:
-            self._github.know(self._root, ITEM, one.number)
+            self._github.expect(self._root, ITEM, one.number)
         # GitHub ignores a head filter that it cannot parse and lists everything.
         return tuple(sorted((p for p in pulls if p.head_branch == branch), key=lambda p: -p.number))
 
@@ -49,7 +49,7 @@ class Pulls:
         Raises `NothingToPull` if `base` has all that `head` has, `NotAllowed` if this token may open none.
         """
         content = {"title": title, "body": body, "head": head, "base": base}
-        self._github.know(self._root, BRANCH, head)  # it was pushed: nobody opens a pull request of another one
+        self._github.expect(self._root, BRANCH, head)  # it was pushed: nobody opens a pull request of another one
         try:
             return wire.reply(wire.pull_request, await self._github.write("POST", self._path, content, permit))
         except Refused as refused:

@@ -162,7 +162,7 @@ class ReplicaLag:
         """Return the number of things, entries of lists and refused calls that are remembered."""
         return len(self._known) + len(self._listed) + len(self._late)
 
-    def know(self, thing: Thing, seconds: float = KNOWN_SECONDS) -> None:
+    def expect(self, thing: Thing, seconds: float = KNOWN_SECONDS) -> None:
         """Note that the thing exists, even if GitHub does not show it, for so many seconds."""
         now = self._clock.boot()
         _put_newest(self._known, thing, max(now + seconds, self._known.get(thing, 0.0)), lambda until: until < now)
@@ -236,7 +236,7 @@ class ReplicaLag:
                 continue
             with suppress(KeyError, TypeError):  # the caller finds out that the reply cannot be read
                 for name in creation.names(body, reply, match):
-                    self.know(Thing(root, creation.kind, str(name)), creation.seconds)
+                    self.expect(Thing(root, creation.kind, str(name)), creation.seconds)
                     if "list" in match.groupdict() and isinstance(name, int):
                         entry = _Entry(now + creation.seconds, _made_at(reply))
                         _put_newest(self._listed, (root + match["list"], name), entry, lambda one: one.until < now)

@@ -62,7 +62,7 @@ def test_a_refusal_is_late_only_where_the_thing_is_known(
 ) -> None:
     lag = ReplicaLag(PassingClock())
     assert refused(lag, method, path, status, said, body) is None, "a stranger that is not there is not there"
-    lag.know(Thing(ROOT, kind, name))
+    lag.expect(Thing(ROOT, kind, name))
     assert refused(lag, method, path, status, said, body) is not None
     assert refused(lag, method, path.replace(name.partition("/")[0], "58"), 403, said, body) is None
 
@@ -97,15 +97,15 @@ MEANT = [
 @pytest.mark.parametrize(("method", "path", "status", "said", "body"), MEANT)
 def test_every_other_refusal_means_what_it_says(method: str, path: str, status: int, said: str, body: Any) -> None:
     lag = ReplicaLag(PassingClock())
-    lag.know(Thing(ROOT, ITEM, "57"))
-    lag.know(Thing(ROOT, BRANCH, "work"))
+    lag.expect(Thing(ROOT, ITEM, "57"))
+    lag.expect(Thing(ROOT, BRANCH, "work"))
     assert refused(lag, method, path, status, said, body) is None
 
 
 def test_the_pauses_grow_and_patience_ends_after_two_minutes() -> None:
     clock = PassingClock()
     lag, asked, began = ReplicaLag(clock), 0, clock.boot()
-    lag.know(Thing(ROOT, ITEM, "57"))
+    lag.expect(Thing(ROOT, ITEM, "57"))
     while (late := refused(lag, "GET", "/pulls/57", 404, "Not Found")) is not None:
         asked += 1
         with pytest.raises(NotShown):
@@ -121,7 +121,7 @@ def test_the_pauses_grow_and_patience_ends_after_two_minutes() -> None:
 def test_an_answer_ends_the_wait() -> None:
     clock = PassingClock()
     lag = ReplicaLag(clock)
-    lag.know(Thing(ROOT, ITEM, "57"))
+    lag.expect(Thing(ROOT, ITEM, "57"))
     assert refused(lag, "GET", "/pulls/57", 404, "Not Found") is not None
     lag.answered("GET", f"{ROOT}/pulls/57", None, None)
     lag.admit("GET", f"{ROOT}/pulls/57", None)
@@ -131,7 +131,7 @@ def test_what_is_old_is_gone_at_once() -> None:
     clock = PassingClock()
     lag = ReplicaLag(clock)
     lag.answered("POST", f"{ROOT}/issues/57/comments", {"body": "x"}, {"id": 9})
-    lag.know(Thing(ROOT, ITEM, "57"))
+    lag.expect(Thing(ROOT, ITEM, "57"))
     clock.seconds += YOUNG_SECONDS
     assert refused(lag, "GET", "/issues/comments/9", 404, "Not Found") is None, "people delete comments"
     clock.seconds += KNOWN_SECONDS - YOUNG_SECONDS
@@ -201,5 +201,5 @@ def test_what_is_over_is_forgotten_when_something_new_is_made() -> None:
 
 def test_a_thing_that_is_over_at_once_leaves_nothing() -> None:
     lag = ReplicaLag(PassingClock())
-    lag.know(Thing(ROOT, ITEM, "57"), -1.0)
+    lag.expect(Thing(ROOT, ITEM, "57"), -1.0)
     assert len(lag) == 0
