@@ -23,7 +23,7 @@ from planner_agent.specifications import Specifications
 from planner_agent.stop_requests import stop_request
 from shared.errors import Blocked
 from shared.git.ports import Mirror
-from shared.github.creation import look
+from shared.github.at_most_once import raise_if_in_flight
 from shared.llm.port import Coder
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
@@ -222,7 +222,8 @@ class Planner:
         return None
 
     async def _draft(self, held: Held, snapshot: Snapshot) -> None:
-        look(held, plan_comment.creation_name(held.fence.attempt, snapshot.story))  # before anything is paid for
+        name = plan_comment.creation_name(held.fence.attempt, snapshot.story)
+        raise_if_in_flight(held, name)  # before anything is paid for
         plan = await self._plan(held, snapshot)
         held.memory.keep(PostedPlan(await self._effects.post(held, snapshot, plan)))
         held.memory.take(_Unposted)

@@ -12,7 +12,7 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
 from shared.errors import Blocked, Unexplained
-from shared.github.creation import making
+from shared.github.at_most_once import making
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange

@@ -12,7 +12,7 @@ from planner_agent.plan import Plan, PlannedSpecification
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from shared.errors import Gone
-from shared.github.creation import making
+from shared.github.at_most_once import making
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import Issue

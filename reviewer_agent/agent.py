@@ -29,7 +29,7 @@ from reviewer_agent.snapshot import Snapshot
 from reviewer_agent.stop_requests import stop_request
 from shared.errors import Blocked
 from shared.git import one_look
-from shared.github.creation import look
+from shared.github.at_most_once import raise_if_in_flight
 from shared.github.errors import NotShown
 from shared.github.replica_lag import PAUSES_SECONDS
 from shared.lock.claim import Intent
@@ -273,7 +273,7 @@ class Reviewer:
     async def _review(self, held: Held, snapshot: Snapshot) -> Step:
         """Review with at most two paid calls for one commit; the verdict is dropped if the head has moved meanwhile."""
         if not held.fence.phase:  # set where a person has asked for one more, of a commit that has one
-            look(held, creation_name(held.fence.work_head))  # before anything is paid for
+            raise_if_in_flight(held, creation_name(held.fence.work_head))  # before anything is paid for
         draft = await self._pending_reviews.made(held, snapshot.pull_request, self._observer, self._recollection)
         one_look.renew()  # what was read before a paid call is old
         if draft is None:

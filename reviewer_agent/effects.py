@@ -33,7 +33,7 @@ from reviewer_agent.snapshot import ASKED, CI_RED, MERGE_REFUSED, TO_BASE, Snaps
 from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.commands.retry_command import reviewed_again
 from shared.errors import Blocked, Transient, Unexplained
-from shared.github.creation import making
+from shared.github.at_most_once import making
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange, Wait

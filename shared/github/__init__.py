@@ -4,7 +4,8 @@
   `reviews`, `review_threads`, `checks`, `people`, `attachments`, `label_board`, `item_changes`, `merge_queue`; the
   requirements of a branch: `base_branch`, `branch_rules`, `approval_rules`, `merge_rules`, `protection`. `ports` are
   the Protocols of these that consumers name.
-- writes that must not be posted twice: `status` and `status_record` (the one status comment), `creation`, `unanswered`.
+- writes that must not be posted twice: `status` and `status_record` (the one status comment), `at_most_once`,
+  `unanswered`.
 - `client`: the only entry to GitHub. Its reads go through `reading` (`cache`, `kept_answers`, `paging`), its
   writes wait for `pacing`; each passes `calls` (`moves`). Both know about data that replicas do not show yet:
   `replica_lag`, `item_versions`.

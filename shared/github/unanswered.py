@@ -1,6 +1,6 @@
 """Comments that were sent without a lease and whose reply was lost: they may exist although no list shows them yet.
 
-A holder of a lease names in the fence what it sends (`shared/github/creation.py`). A notice has no fence; the
+A holder of a lease names in the fence what it sends (`shared/github/at_most_once.py`). A notice has no fence; the
 process that has sent it remembers, and sends the same one again only when every replica would show it. A process
 that is killed in between remembers nothing: its second reply says the same as the first one.
 """

@@ -16,7 +16,7 @@ from crash_gate import Asked, Blow, Point, Strike
 from crash_life import PAUSE, Agent, Life, life_in
 from crash_picture import Picture, differences, picture
 
-from shared.github.creation import NAMED
+from shared.github.at_most_once import NAMED
 
 ZOMBIE_SECONDS = 0.4
 """Real time for which an agent that stood still may go on after another one has finished."""

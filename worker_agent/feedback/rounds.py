@@ -13,7 +13,7 @@ import structlog
 
 from shared.errors import Gone
 from shared.git.notes import RemarkAnswer
-from shared.github.creation import making
+from shared.github.at_most_once import making
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange

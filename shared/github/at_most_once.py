@@ -61,7 +61,7 @@ def patience(times: LockTimes) -> timedelta:
     return timedelta(seconds=min(PATIENCE_SECONDS, times.timeout - times.self_fence))
 
 
-def look(held: Held, thing: str) -> None:
+def raise_if_in_flight(held: Held, thing: str) -> None:
     """Raise `NotShown` if `thing` may have been made just now; called after `thing` was looked for and not seen.
 
     Something that this very process has named and not sent, or that was refused, was not made.
@@ -76,13 +76,13 @@ def look(held: Held, thing: str) -> None:
 
 @asynccontextmanager
 async def making(held: Held, thing: str, *, seen: bool = False) -> AsyncIterator[None]:
-    """Open a block that sends `thing`, which was looked for and is not there: the fence names it first, see `look`.
+    """Open a block that sends `thing`, which was looked for and is not there: the fence names it first.
 
-    `thing` has neither spaces nor commas; `seen`: it was there, and has been deleted. Raises `NotShown`, and the errors
-    of `advance`.
+    `thing` has neither spaces nor commas; `seen`: it was there, and has been deleted. Raises what `raise_if_in_flight`
+    and `advance` raise.
     """
     if not seen:
-        look(held, thing)
+        raise_if_in_flight(held, thing)
     now = held.server_now()
     since = now - patience(held.claimant.times)
     young = {other: one for other, one in read(held.fence).items() if one.at > since}
