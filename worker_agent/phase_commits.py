@@ -242,17 +242,10 @@ class PhaseCommits:
         return workspace_path(self._places.kept, self._places.full_name, fence.key.number) / run
 
 
-async def texts(space: Workspace, commit_or_tree: str, paths: Collection[str]) -> dict[str, bytes]:
-    """Return the content of those `paths` that exist in a commit or tree."""
-    ordered = sorted(paths)
-    found = await objects.read(space.git, [f"{commit_or_tree}:{path}" for path in ordered])
-    return {path: content for path, content in zip(ordered, found, strict=True) if content is not None}
-
-
 async def reader(space: Workspace, commit: str, paths: Collection[str]) -> Callable[[str], bytes | None]:
     """Return a function from a path to its content in a commit, for the files by which test runners are detected."""
     wanted = [path for path in paths if PurePosixPath(path).name in RUNNER_FILES]
-    return (await texts(space, commit, sorted(wanted, key=len)[:RUNNER_FILES_READ])).get
+    return (await objects.existing(space.git, commit, sorted(wanted, key=len)[:RUNNER_FILES_READ])).get
 
 
 def _notes_ref(fence: Fence) -> str:

@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from shared.commands.discussion import NOTHING_SAID, Discussion, Listening, recorded
 from shared.errors import Blocked, RunFailed
+from shared.git import objects
 from shared.git.patch_policy import matches
 from shared.git.workspace import Workspace
 from shared.llm.port import Coder, CoderCall, Request, RunOutcome, Usage
@@ -25,7 +26,7 @@ from shared.text.prompts import Prompts, Untrusted
 from worker_agent.attached_images import AttachedImages, ImageFetcher, none_shown
 from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.failure_artifacts import LastRun, below_state, keep_last
-from worker_agent.phase_commits import PhaseCommits, reader, texts
+from worker_agent.phase_commits import PhaseCommits, reader
 from worker_agent.policy import Policy
 from worker_agent.prompt_inputs import bounded
 from worker_agent.repository_rules import FILE, ItemRules, RepositoryRuleReader
@@ -140,7 +141,7 @@ class PhaseTools:
         """Return the rules of the commit that an item began on. Raises `Misconfigured`."""
         if self._rules is None:
             return ItemRules(self.policy.code)
-        return self._rules.of((await texts(space, base, (FILE,))).get(FILE))
+        return self._rules.of((await objects.existing(space.git, base, (FILE,))).get(FILE))
 
     async def labels(self, base: str) -> tuple[str, ...]:
         """Return the labels for the pull request of an item that began on `base`. Raises `Misconfigured`."""
@@ -152,7 +153,7 @@ class PhaseTools:
     async def _conventions(self, space: Workspace, base: str, more: Sequence[str], paths: Sequence[str]) -> str:
         """Return the instruction files of the base, the usual ones first."""
         wanted = [*CONVENTIONS, *(path for path in paths if matches(path, tuple(more)))]
-        found = await texts(space, base, dict.fromkeys(wanted))
+        found = await objects.existing(space.git, base, list(dict.fromkeys(wanted)))
         told = [found[name].decode("utf-8", "replace") for name in dict.fromkeys(wanted) if name in found]
         return "\n\n".join(told)[:CONVENTIONS_CHARS]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from shared.ci import logs as ci_logs
 from shared.ci.triage import Failure
+from shared.git import objects
 from shared.git.notes import Note, NoteError, Phase
 from shared.github.ports import Checks
 from shared.llm.port import CoderCall
@@ -23,7 +24,7 @@ from worker_agent.errors import CycleAborted
 from worker_agent.feedback import answers
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.rounds import Rounds
-from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.phase_commits import PhaseCommit
 from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
@@ -198,7 +199,8 @@ class Repairs:
         self, work: WorkContext, start: str, tree: str, changed: Collection[str]
     ) -> tuple[str, ...]:
         """Return the problems of a change that are found without running a test: tests that became weaker."""
-        before, after = await texts(work.space, start, changed), await texts(work.space, tree, changed)
+        paths = sorted(changed)
+        before, after = [await objects.existing(work.space.git, one, paths) for one in (start, tree)]
         return weakened(before, after, work.specification.may_change)
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from config.repository import RepositorySettings
 from config.repository_file import FILE, NO_RULES, overlaid, read_rules
+from shared.git import objects
 from shared.git.workspace import Workspace
 from shared.llm.role_router import RoleOverride
-from worker_agent.phase_commits import texts
 from worker_agent.policy import CodePolicy, code_policy
 
 __all__ = ["FILE", "ItemRules", "RepositoryRuleReader", "settings_at"]
@@ -62,5 +62,5 @@ async def settings_at(
     space: Workspace, base: str, configured: RepositorySettings, backends: Collection[str]
 ) -> RepositorySettings:
     """Return a repository's settings, overlaid with its own rules in the commit `base`. Raises `Misconfigured`."""
-    content = (await texts(space, base, (FILE,))).get(FILE) if configured.own_rules else None
+    content = (await objects.existing(space.git, base, (FILE,))).get(FILE) if configured.own_rules else None
     return configured if content is None else overlaid(configured, read_rules(content, backends))

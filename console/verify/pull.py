@@ -11,7 +11,7 @@ from config.settings import Settings
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.sign_in import SignedIn
 from runtime.building.visits import visiting, visitor
-from shared.git import proof_claim
+from shared.git import objects, proof_claim
 from shared.git.mirror import Mirror
 from shared.git.proof_claim import Claim, NoClaim
 from shared.git.workspace import Workspace
@@ -29,7 +29,6 @@ from shared.text.comment_signatures import CommentSignatures, Key, Keyring
 from shared.workflow import Role
 from worker_agent import links
 from worker_agent.attempt_history import commit_notes
-from worker_agent.phase_commits import texts
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.verify.clone import brought, cloned, later, placed
 from worker_agent.verify.compare import Falsehood, History
@@ -146,8 +145,9 @@ async def _weakened_tests(space: Workspace, claimed: str, head: str) -> list[Fal
     """Tests that commits after the claim took from, whoever pushed them."""
     await space.bring(claimed)
     await space.bring(head)
-    changed = {change.path for change in await space.changes(claimed, head)}
-    found = weakened(await texts(space, claimed, changed), await texts(space, head, changed))
+    changed = sorted({change.path for change in await space.changes(claimed, head)})
+    before, after = [await objects.existing(space.git, one, changed) for one in (claimed, head)]
+    found = weakened(before, after)
     return [Falsehood("tests", f"After the claim: {sentence}") for sentence in found]
 
 

@@ -25,6 +25,12 @@ async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
     return tuple(one[1] if one is not None and one[0] == b"blob" else None for one in each)
 
 
+async def existing(git: Git, commit_or_tree: str, paths: Sequence[str]) -> dict[str, bytes]:
+    """Return the content of those `paths` that exist in a commit or tree, in their order."""
+    found = await read(git, [f"{commit_or_tree}:{path}" for path in paths])
+    return {path: content for path, content in zip(paths, found, strict=True) if content is not None}
+
+
 def _is_askable(revision: str) -> bool:
     """Return whether git can be asked: it ends at a path relative to a work tree, which these never are."""
     return not revision.partition(":")[2].startswith(("./", "../")) and "\0" not in revision

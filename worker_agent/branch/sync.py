@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from shared.git import objects
 from shared.git.merging import Merged, merge
 from shared.git.notes import Note, Phase
 from shared.git.patch_policy import PatchRefused
@@ -24,7 +25,7 @@ from worker_agent import comments, decide
 from worker_agent.branch.comments import in_step
 from worker_agent.branch.merge_check import described, newly_failing, unresolved
 from worker_agent.errors import BaseGone, ConflictUnresolved
-from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.phase_commits import PhaseCommit
 from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
@@ -134,8 +135,8 @@ class Sync:
         """Return the problems of a resolution that are found before it is run; the patch policy judges the rest."""
         wanted = m.work.specification
         colliding = {conflict.path for conflict in m.merged.conflicts}
-        paths = colliding | {change.path for change in await m.work.space.changes(m.merged.tree, tree)}
-        before, after = [await texts(m.work.space, one, paths) for one in (m.merged.tree, tree)]
+        paths = sorted(colliding | {change.path for change in await m.work.space.changes(m.merged.tree, tree)})
+        before, after = [await objects.existing(m.work.space.git, one, paths) for one in (m.merged.tree, tree)]
         free = {*wanted.may_change, *colliding}
         return (*unresolved(m.merged.conflicts, before, after), *weakened(before, after, free))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shared.git import objects
 from shared.git.notes import Note, Phase, ProofNote
 from shared.specification import SpecificationKind
 from worker_agent.errors import CycleAborted
-from worker_agent.phase_commits import texts
 from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.comparison.same_code import is_same_code
 from worker_agent.tdd.judging.verdict import listed
@@ -74,7 +74,7 @@ class RenewedEvidence:
         if any((one.status, one.new_mode) != ("M", one.old_mode) for one in changes):
             return None
         paths = [one.path for one in changes]
-        before, after = await texts(work.space, oid, paths), await texts(work.space, tree, paths)
+        before, after = [await objects.existing(work.space.git, one, paths) for one in (oid, tree)]
         same = all(is_same_code(path, before[path], after[path]) for path in paths)
         passed = (await self._tools.test_runs.of(work, tree)).passed
         return last if same and passed >= set(last.new_tests) else None

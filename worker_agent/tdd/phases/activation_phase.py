@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shared.git import objects
 from shared.git.names import activation_branch
 from shared.git.notes import Note, Phase
 from shared.github.ports import StatusComments
@@ -14,7 +15,7 @@ from shared.models import Issue
 from shared.pending.source import activated, path_of
 from worker_agent import comments, decide
 from worker_agent.errors import CycleAborted, NotPending
-from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.phase_commits import PhaseCommit
 from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.judging.judge import unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
@@ -52,7 +53,7 @@ class ActivationPhase:
         if held.fence.branch != name:
             await advance(held, FenceChange(branch=name))
         work = await next_phase.open_first(self._tools, held, issue)
-        files = await texts(work.space, work.base, {path_of(test)})
+        files = await objects.existing(work.space.git, work.base, [path_of(test)])
         marked = activation.waiting(files, test)
         if marked is None:
             raise NotPending(test, work.base)

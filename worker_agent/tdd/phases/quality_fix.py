@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from shared.git import objects
 from shared.git.workspace import Place
 from shared.llm.port import CoderCall
 from shared.pending.source import activated, path_of
 from shared.text.prompts import Untrusted
 from worker_agent.errors import CycleAborted
 from worker_agent.failure_artifacts import below_state
-from worker_agent.phase_commits import texts
 from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import activation, quality
@@ -53,7 +53,7 @@ class QualityFix:
         if configured is not None:
             return configured
         paths = await self._tools.phase_commits.mirror.paths(work.base)
-        found = await texts(work.space, work.base, quality.FILES)
+        found = await objects.existing(work.space.git, work.base, quality.FILES)
         return quality.detected(paths, found.get)
 
     async def problems(self, work: WorkContext, start: str, tree: str) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ class QualityFix:
 
     async def _unmarked_base(self, work: WorkContext) -> str:
         test = activation.pending_test(work.issue, work.held.claimant)
-        files = await texts(work.space, work.base, {path_of(test)}) if test else {}
+        files = await objects.existing(work.space.git, work.base, [path_of(test)]) if test else {}
         marked = activation.waiting(files, test)
         if marked is None or marked.bare:
             return work.base

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shared.git import objects
 from shared.git.notes import Note, NoteError, Phase
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
@@ -16,7 +17,7 @@ from shared.text.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
 from worker_agent.errors import Aborted
-from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.phase_commits import PhaseCommit
 from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
@@ -119,7 +120,7 @@ class Refactoring:
         """Return the faults of a refactoring: files outside of the change, tests, then quality commands."""
         changed = {change.path for change in await work.space.changes(start, tree)}
         part = {change.path for change in await work.space.changes(work.base, start)}
-        was = await texts(work.space, start, changed)
+        was = await objects.existing(work.space.git, start, sorted(changed))
         touched = sorted(path for path in changed if is_test_file(path))
         strange = sorted(path for path in was if path not in part and path not in touched)
         wrong = [f"{path}: test files must stay as they are in this phase." for path in touched]

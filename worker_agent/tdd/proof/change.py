@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -108,9 +108,13 @@ async def load(space: Workspace, base: str, head: str, layout: Layout, paths: Co
     new = await _contents(space, {path: row[3] for path, row in rows.items()})
     known = sorted(path for path in paths if layout.is_test(path) and path not in rows and _is_source(path))
     near = sorted(known, key=lambda path: (not _serves(path), len(PurePosixPath(path).parts), path))[:SUPPORT_FILES]
-    support = await _texts(space, base, near) | {path: content for path, content in old.items() if layout.is_test(path)}
+    support = await objects.existing(space.git, base, near) | {
+        path: content for path, content in old.items() if layout.is_test(path)
+    }
     change = Change(base, head, layout, old, new, frozenset(paths), support)
-    reached = await _texts(space, base, _reached_paths(change, [path for path in paths if path not in rows]))
+    reached = await objects.existing(
+        space.git, base, _reached_paths(change, [path for path in paths if path not in rows])
+    )
     return replace(change, inline=await to_thread.run_sync(_inline, change), reached=reached)
 
 
@@ -125,12 +129,6 @@ async def tree_with_tests(space: Workspace, change: Change) -> str:
     await space.git.run("read-tree", change.base, index=index)
     await space.git.run("update-index", "-z", "--index-info", stdin=joined(entries), index=index)
     return (await space.git.run("write-tree", index=index)).text
-
-
-async def _texts(space: Workspace, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
-    """Return the content of those `paths` that exist in a commit."""
-    found = await objects.read(space.git, [f"{commit}:{path}" for path in paths])
-    return {path: content for path, content in zip(paths, found, strict=True) if content is not None}
 
 
 async def _rows(space: Workspace, base: str, head: str) -> dict[str, tuple[str, str, str, str]]:
