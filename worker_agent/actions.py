@@ -209,7 +209,7 @@ class Actions:
             case Action.RERUN_CI:
                 return await self._reactions.rerun(held, snapshot)
             case Action.WAIT_FOR_BASE:
-                return await self._reactions.hold(held, snapshot)
+                return await self._reactions.park_for_base(held, snapshot)
             case _:
                 assert_never(action)
 

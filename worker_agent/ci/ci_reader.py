@@ -24,7 +24,7 @@ from worker_agent.policy import Policy
 LOG_BYTES = 64_000
 """The most bytes of the failing jobs' logs that the diagnosis reads."""
 
-HOLD_SECONDS = 300.0
+PARK_SECONDS = 300.0
 """Seconds between two looks at a red base."""
 
 _CHANGED = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
@@ -117,7 +117,7 @@ class CiReader:
     async def _tip(self, branch: str) -> str | None:
         return await self._source.refresh(f"refs/heads/{branch}")
 
-    async def hold(self, intent: Intent | str, fence: Fence | None) -> Skip | None:
+    async def skip_while_base_is_red(self, intent: Intent | str, fence: Fence | None) -> Skip | None:
         """Return the reason not to claim an item that waits for a red base, else None; checked before each claim.
 
         Only those checks of the base count that fail on the item's own commit. A person's new order does not wait.
@@ -128,7 +128,7 @@ class CiReader:
         same = [check for check in await self.base() if check.name in ours] if ours else []
         if fold(same) not in {CiVerdict.RED, CiVerdict.RUNNING}:
             return None
-        return Skip(f"the checks of {self._policy.base_branch} are not green again", HOLD_SECONDS)
+        return Skip(f"the checks of {self._policy.base_branch} are not green again", PARK_SECONDS)
 
     def _remember(self, sha: str, reading: CiObservation) -> None:
         """Remember the reading, and drop those of commits that were not read for long: they have ended or moved on."""

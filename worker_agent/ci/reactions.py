@@ -17,7 +17,7 @@ from shared.lock.record import FenceChange, Wait
 from shared.models import Check
 from shared.scheduling.agent_contract import Ended, Rest, Result
 from worker_agent.ci import ci_comments, reruns
-from worker_agent.ci.ci_reader import HOLD_SECONDS
+from worker_agent.ci.ci_reader import PARK_SECONDS
 from worker_agent.decide import RED_BASE, Phase, Snapshot
 
 
@@ -63,10 +63,10 @@ class CiReactions:
                 raise
         return refusals
 
-    async def hold(self, held: Held, seen: Snapshot) -> Ended:
+    async def park_for_base(self, held: Held, seen: Snapshot) -> Ended:
         """Release the item until the base passes the checks that it fails as well, and post that once."""
         first = held.fence.phase != RED_BASE
-        until = held.server_now() + timedelta(seconds=HOLD_SECONDS)
+        until = held.server_now() + timedelta(seconds=PARK_SECONDS)
         await advance(held, FenceChange(phase=RED_BASE, wait=Wait(RED_BASE, until)))
         if first:
             await self._status.show(held.fence.key.number, ci_comments.base_red(held.fence, seen.ci), held)

@@ -79,7 +79,9 @@ class Eligibility:
 
     async def _put_off(self, number: int, intent: Intent, fence: Fence | None) -> Skip | str:
         """Return why eligible work cannot begin now, or is for an agent of another role; empty if it can begin here."""
-        resting = await self._ci_reader.hold(intent, fence) or self._forge.unusable.skip(number, intent)
+        resting = await self._ci_reader.skip_while_base_is_red(intent, fence) or self._forge.unusable.skip(
+            number, intent
+        )
         if resting is None and intent.phase == Phase.RED and (fence is None or fence.stage not in WORKING):
             resting = await self._forge.ceilings.skip(number)
         return resting or role_routing.refusal(intent, fence, self._policy)

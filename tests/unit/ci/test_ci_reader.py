@@ -138,7 +138,7 @@ async def test_an_item_that_waits_for_its_base_is_not_claimed_before_its_own_che
     ci = Ci({HEAD: (JOB,), TIP: base})
     intent = Intent(Stage.TESTING, RED_BASE)
     for other in ("nothing to do", Intent(Stage.TESTING, "ci"), replace(intent, attempt=0)):
-        assert await ci.reader().hold(other, FENCE) is None
-    assert await ci.reader().hold(intent, None) is None
+        assert await ci.reader().skip_while_base_is_red(other, FENCE) is None
+    assert await ci.reader().skip_while_base_is_red(intent, None) is None
     assert ci.asked == []
-    assert isinstance(await ci.reader().hold(intent, FENCE), Skip) is waits
+    assert isinstance(await ci.reader().skip_while_base_is_red(intent, FENCE), Skip) is waits
