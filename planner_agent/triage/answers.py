@@ -72,7 +72,6 @@ class Answers:
         number = listed.number
         new_commands = await self._from.reader.hear(listed, None)
         orders = [one for one in new_commands.orders if one.verb in VERBS]
-        ignored = [{"id": id, "why": why} for id, why in new_commands.ignored]
         entries: list[dict[str, Any]] = []
         if orders:
             reply = await self._from.port.request(ReadFence(ItemKey(Role.PLANNER, number)))
@@ -81,15 +80,14 @@ class Answers:
                 self._from.reader.forget(number)  # the proposal is about to be posted
                 return ""
             entries = [entry(order, await self._carry_out(order, fence, reply.at)) for order in orders]
-        if entries or ignored:
-            await self._record(number, entries, ignored, new_commands)
+        if entries or new_commands.ignored:
+            await self._record(number, entries, new_commands)
         return "; ".join(f"{one['command']}: {one['outcome']}" for one in entries)
 
-    async def _record(
-        self, number: int, entries: list[dict[str, Any]], ignored: list[dict[str, Any]], new_commands: NewCommands
-    ) -> None:
+    async def _record(self, number: int, entries: list[dict[str, Any]], new_commands: NewCommands) -> None:
         edited = [one for one in refusals(new_commands) if one["command"] in {f"/{verb}" for verb in VERBS}]
-        await self._from.status.note(number, Notice(number, "commands"), commands=[*entries, *edited], ignored=ignored)
+        every, ignored = [*entries, *edited], new_commands.ignored
+        await self._from.status.note(number, Notice(number, "commands"), commands=every, ignored=ignored)
 
     async def _carry_out(self, order: Command, fence: Fence | None, now: datetime) -> str:
         """Carry out an order; return its outcome. Raise `NotShown` for a proposal that a replica may not show yet."""

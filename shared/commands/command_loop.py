@@ -20,6 +20,7 @@ from shared.commands.recovery import Recovery
 from shared.commands.retry_command import NOT_BEGUN, requested_backend
 from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.unavailable_commands import BY_CONFIGURATION, not_merged
+from shared.commands.untrusted_comments import ignored_entry
 from shared.errors import Gone
 from shared.github.ports import StatusBoard
 from shared.github.pulls import issue_named_by
@@ -213,7 +214,7 @@ class CommandLoop:
         if fence is not None and target.stage is Stage.APPROVED and target.case.issue is not None:
             reason = f"{UNREVIEWED}: set `{self._names.of(Stage.CHANGES_REQUESTED)}` to have it worked on"
             new = [comment for comment in talk if comment.created_at > fence.at]
-            return [{"id": comment.id, "why": reason} for comment in await self._reader.by_writers(new)]
+            return [ignored_entry(comment.id, reason) for comment in await self._reader.by_writers(new)]
         if self._role is not Role.WORKER or target.track is not Track.SPECIFICATION or fence is None:
             return []
         if target.stage is Stage.REVIEWING and fence.pr:
@@ -224,7 +225,7 @@ class CommandLoop:
             return []
         given = read_until(fence)
         new = [comment for comment in talk if comment.id > given]
-        return [{"id": comment.id, "why": f"{LATE}: {reason}"} for comment in await self._reader.by_writers(new)]
+        return [ignored_entry(comment.id, f"{LATE}: {reason}") for comment in await self._reader.by_writers(new)]
 
     async def _carry_out(self, order: Command, target: CommandTarget) -> tuple[str, bool]:
         """Return the outcome of a command and whether it moved anything; no outcome if its agent reads it itself."""
@@ -298,7 +299,7 @@ class CommandLoop:
         new_commands: NewCommands,
         late: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        ignored = [*({"id": id, "why": reason} for id, reason in new_commands.ignored), *late]
+        ignored = [*new_commands.ignored, *late]
         if entries or ignored:
             await self._status.note(number, Notice(number, "commands"), commands=entries, ignored=ignored)
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from shared.commands.command import Command, Unknown, Verb, commands, unknown
 from shared.commands.discussion import talked
-from shared.commands.untrusted_comments import NO_WRITE, spoken
+from shared.commands.untrusted_comments import NO_WRITE, ignored_entry, spoken
 from shared.github.ports import Comments, People, StatusBoard
 from shared.lock.comment import read_ack
 from shared.lock.record import Fence
@@ -35,11 +36,11 @@ EDITED = "edited comments are not obeyed: post the command as a new comment"
 
 @dataclass(frozen=True, slots=True)
 class NewCommands:
-    """The unanswered part of a thread. `ignored` are ids of comments with commands, and the reasons."""
+    """The unanswered part of a thread. `ignored` are entries of the record for comments with commands."""
 
     orders: tuple[Command, ...] = ()
     unknown: tuple[Unknown, ...] = ()
-    ignored: tuple[tuple[int, str], ...] = ()
+    ignored: tuple[Mapping[str, Any], ...] = ()
     edited: tuple[tuple[Command, int | str], ...] = ()
     """Commands in comments that were edited, with the names of these in the record: they are refused."""
     talk: tuple[Comment, ...] = ()
@@ -125,14 +126,14 @@ class CommandReader:
         by_id = {one.id: one for one in said}
         orders: list[Command] = []
         edited: list[tuple[Command, int | str]] = []
-        ignored: list[tuple[int, str]] = []
+        ignored: list[Mapping[str, Any]] = []
         for command in commands(said):
             comment = by_id[command.comment_id]
             name = version(comment)
             if name in dealt or await self._is_over(comment, command.verb, fence, held=held):
                 continue
             if not await self._may_write(command.author.login):
-                ignored += [] if comment.id in dealt else [(comment.id, NO_WRITE)]
+                ignored += [] if comment.id in dealt else [ignored_entry(comment.id, NO_WRITE)]
             elif name == comment.id:
                 orders.append(command)
             else:

@@ -38,7 +38,12 @@ class UntrustedComments:
         except Transient as error:
             log.info("strangers_unknown", outcome="skipped", error=str(error))
             return ()
-        return [{"id": comment.id, "why": NO_WRITE} for comment in said if comment.author.login in strange]
+        return [ignored_entry(comment.id, NO_WRITE) for comment in said if comment.author.login in strange]
+
+
+def ignored_entry(comment: int, why: str) -> dict[str, Any]:
+    """Return the entry of the record for an ignored comment, by its id."""
+    return {"id": comment, "why": why}
 
 
 def spoken(thread: Iterable[Comment]) -> tuple[Comment, ...]:

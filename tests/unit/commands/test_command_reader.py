@@ -25,7 +25,7 @@ def thread() -> Thread:
 async def test_nobody_without_write_access_orders_anything(thread: Thread, author: Account, verb: Verb) -> None:
     thread.say(6, f"/{verb}", author)
     heard = await reader(thread).hear(thread.listed, FENCE)
-    assert (heard.orders, heard.unknown, heard.ignored) == ((), (), ((6, NO_WRITE),))
+    assert (heard.orders, heard.unknown, heard.ignored) == ((), (), ({"id": 6, "why": NO_WRITE},))
 
 
 @pytest.mark.fault(45)
