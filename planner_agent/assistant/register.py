@@ -6,20 +6,19 @@ with the state `taken` is there before the call is paid for, one with `over` aft
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
+from planner_agent import register_line
 from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 
 REF = "refs/ack/assistant"
 
 VERSION = 1
-
-DAY = timedelta(days=1)
 
 
 class State(StrEnum):
@@ -46,7 +45,7 @@ class Entry:
 
 def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
     """Return how many calls may still be paid for, so that no 24 hours see more than `per_day`."""
-    return max(0, per_day - sum(one.state is State.TAKEN and now - one.at < DAY for one in entries))
+    return register_line.places((one for one in entries if one.state is State.TAKEN), per_day, now)
 
 
 class Register:
@@ -69,18 +68,14 @@ class Register:
 
 def write(entry: Entry) -> str:
     """Return the entry as one line."""
-    line = {"v": VERSION, "comment": entry.comment, "issue": entry.issue, "state": entry.state}
-    return json.dumps(line | {"agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}, sort_keys=True)
+    fields = {"comment": entry.comment, "issue": entry.issue, "state": entry.state}
+    return register_line.write(VERSION, entry, fields)
 
 
 def read(text: str) -> Entry | None:
     """Return the entry that a line spells; None for anything else."""
-    try:
-        line = json.loads(text)
-        at = datetime.fromisoformat(line["at"])
-        if int(line["v"]) != VERSION or at.tzinfo is None:
-            return None
-        comment, issue, state = int(line["comment"]), int(line["issue"]), State(line["state"])
-        return Entry(comment, issue, state, str(line["agent"]), str(line["run"]), at)
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
-        return None
+    return register_line.read(text, VERSION, _entry)
+
+
+def _entry(line: Mapping[str, Any], agent: str, run: str, at: datetime) -> Entry:
+    return Entry(int(line["comment"]), int(line["issue"]), State(line["state"]), agent, run, at)

@@ -6,11 +6,12 @@ created, the same with `"issue"` once it is there.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from planner_agent import register_line
 from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 
@@ -54,19 +55,14 @@ class Register:
 
 def write(entry: PendingTest) -> str:
     """Return the entry as one line."""
-    line = {"v": VERSION, "test": entry.test, "agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}
-    return json.dumps(line | ({"issue": entry.issue} if entry.issue else {}), sort_keys=True)
+    fields = {"test": entry.test} | ({"issue": entry.issue} if entry.issue else {})
+    return register_line.write(VERSION, entry, fields)
 
 
 def read(text: str) -> PendingTest | None:
     """Return the entry that a line spells, of a newer version as far as it says the same; None for anything else."""
-    try:
-        line = json.loads(text)
-        if int(line["v"]) < VERSION:
-            return None
-        at = datetime.fromisoformat(line["at"])
-        if at.tzinfo is None:
-            return None
-        return PendingTest(str(line["test"]), str(line["agent"]), str(line["run"]), at, int(line.get("issue", 0)))
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
-        return None
+    return register_line.read(text, VERSION, _pending, newer=True)
+
+
+def _pending(line: Mapping[str, Any], agent: str, run: str, at: datetime) -> PendingTest:
+    return PendingTest(str(line["test"]), agent, run, at, int(line.get("issue", 0)))

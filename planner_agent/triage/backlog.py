@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from planner_agent.decide import Phase
-from planner_agent.triage.register import Entry, Register, places
+from planner_agent.register_line import places
+from planner_agent.triage.register import Entry, Register
 from shared.clock import Clock
 from shared.github.ports import Issues
 from shared.lock.hold import Held

@@ -6,19 +6,16 @@ paid for.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from planner_agent import register_line
 from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 
 REF = "refs/ack/triage"
 
 VERSION = 1
-
-DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +26,6 @@ class Entry:
     agent: str
     run: str
     at: datetime
-
-
-def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
-    """Return how many issues may still be triaged, so that no 24 hours see more than `per_day`."""
-    return max(0, per_day - sum(now - one.at < DAY for one in entries))
 
 
 class Register:
@@ -56,17 +48,9 @@ class Register:
 
 def write(entry: Entry) -> str:
     """Return the entry as one line."""
-    line = {"v": VERSION, "issue": entry.issue, "agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}
-    return json.dumps(line, sort_keys=True)
+    return register_line.write(VERSION, entry, {"issue": entry.issue})
 
 
 def read(text: str) -> Entry | None:
     """Return the entry that a line spells; None for anything else."""
-    try:
-        line = json.loads(text)
-        at = datetime.fromisoformat(line["at"])
-        if int(line["v"]) != VERSION or at.tzinfo is None:
-            return None
-        return Entry(int(line["issue"]), str(line["agent"]), str(line["run"]), at)
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
-        return None
+    return register_line.read(text, VERSION, lambda line, agent, run, at: Entry(int(line["issue"]), agent, run, at))

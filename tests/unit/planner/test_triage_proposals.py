@@ -12,6 +12,7 @@ import pytest
 from fakes.unasked import UnaskedFences, UnaskedMirror
 
 from planner_agent.decide import Phase
+from planner_agent.register_line import places
 from planner_agent.triage.backlog import has_begun, unfit
 from planner_agent.triage.proposal import (
     ANSWER_LIMIT,
@@ -23,7 +24,7 @@ from planner_agent.triage.proposal import (
     recorded,
     schema,
 )
-from planner_agent.triage.register import REF, Entry, Register, places
+from planner_agent.triage.register import REF, Entry, Register
 from planner_agent.triage.register import read as read_line
 from planner_agent.triage.register import write as write_line
 from shared.errors import Outdated
