@@ -33,7 +33,7 @@ from worker_agent.decide import (
     LEAVES_LABELS,
     SHOWS_LABELS_ITSELF,
     Action,
-    Phase,
+    NextStep,
     Snapshot,
     decide,
 )
@@ -175,7 +175,7 @@ class Worker:
     def _just_read(self, held: Held) -> Issue | None:
         """Return the issue as the claim read it, for a fresh start only; None if it must be read again."""
         issue = self._read_cache.take(held.fence.key.number)
-        return issue if held.fence.phase == Phase.RED else None
+        return issue if held.fence.phase == NextStep.RED else None
 
     async def _stop_order(self, held: Held, seen: Snapshot) -> str | None:
         """Return the person's order to stop that the labels show; None if there is none."""

@@ -188,7 +188,7 @@ def policy_of(parts: RepositoryAdapters) -> Policy:
         runs=RunPolicy(
             limits=parts.limits,
             repair=repair_of(settings),
-            phases={**ROLE_OF_CALL, **{CoderCall(call): role for call, role in settings.phases.items()}},
+            role_of_call={**ROLE_OF_CALL, **{CoderCall(call): role for call, role in settings.phases.items()}},
             roles=parts.roles,
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.git.notes import Baseline, Note, Phase, ProofNote
+from shared.git.notes import Baseline, CommitKind, Note, ProofNote
 from shared.git.patch_policy import PatchPolicy, flagged
 from shared.git.proof_claim import Claim, digest
 from shared.lock.hold import Held
@@ -66,7 +66,7 @@ class _Shown:
         """Select the phases to show: evidence renewed after the pull request was opened replaces the earlier proof."""
         newest = renewed(phases)
         if newest is None:
-            green = [(oid, note) for oid, note in phases if note.phase is Phase.GREEN]
+            green = [(oid, note) for oid, note in phases if note.phase is CommitKind.GREEN]
             return cls(phases[0][1].base, fence.work_head, phases, green)
         upto = phases[: [oid for oid, _ in phases].index(newest[0]) + 1]
         return cls(newest[1].base, newest[0], upto, [newest])
@@ -89,13 +89,13 @@ def unproven(held: Held, issue: Issue) -> ChangeSummary:
 
 def _summary(phases: Phases) -> str:
     """Return the summaries that the coders of all cycles wrote about the change."""
-    return " ".join(note.summary for _, note in phases if note.phase is Phase.GREEN and note.summary)
+    return " ".join(note.summary for _, note in phases if note.phase is CommitKind.GREEN and note.summary)
 
 
 def _is_claimed(phases: Phases, tried: ProofNote | None) -> bool:
     """Return whether a claim is made: there is a red phase, or a change of old tests, that can be repeated."""
     touched = tried is not None and (tried.changed_tests or tried.removed_tests or tried.pinned or tried.doubts)
-    return bool(touched) or any(note.phase is Phase.RED for _, note in phases)
+    return bool(touched) or any(note.phase is CommitKind.RED for _, note in phases)
 
 
 def _cost(notes: Iterable[Note]) -> Cost:
@@ -110,7 +110,7 @@ def _cost(notes: Iterable[Note]) -> Cost:
 def _evidence(shown: _Shown, every: Phases, cost: Cost, criteria: Mapping[str, str]) -> Evidence:
     phases, last = shown.phases, shown.phases[-1][1]
     covers = {test: criterion for _, note in every for test, criterion in note.covers.items()}
-    green = [place for place, (_, note) in enumerate(every) if note.phase is Phase.GREEN]
+    green = [place for place, (_, note) in enumerate(every) if note.phase is CommitKind.GREEN]
     baseline = next((note.baseline for _, note in shown.counted if note.baseline), None)
     return Evidence(
         base=shown.base,
@@ -152,7 +152,7 @@ def _later(phases: Phases) -> Iterator[tuple[str, str]]:
         yield oid, said or "Changed after the first version."
 
 
-_DID = {Phase.REFACTOR: "Refactored.", Phase.SYNC: "Merged the base branch."}
+_DID = {CommitKind.REFACTOR: "Refactored.", CommitKind.SYNC: "Merged the base branch."}
 
 
 def _refused_attempts(phases: Phases) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:
     """Return the evidence for machines; red results are claimed only for tests that were red on the first base."""
     base, phases = evidence.base, shown.counted
     elsewhere = {test for _, note in phases if note.base != base for test in note.new_tests}
-    reds = [note for _, note in phases if note.phase is Phase.RED]
+    reds = [note for _, note in phases if note.phase is CommitKind.RED]
     rows = evidence.proofs
     return Claim(
         issue=fence.key.number,

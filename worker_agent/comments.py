@@ -18,28 +18,28 @@ from shared.models import PullRequest
 from shared.text import neutralise, one_line, printable
 from shared.workflow import Stage, Track
 from shared.workflow.labels import Labels
-from worker_agent.decide import Phase
+from worker_agent.decide import NextStep
 
 OF_THE_MACHINE = frozenset({Misconfigured.category, NotAllowed.category, "WORKFLOW_ABORTED"})
 """Categories of failures that cannot be solved by changing the issue."""
 
 BEGINNINGS: Mapping[str, str] = {
-    Phase.RED: "writing the tests",
-    Phase.GREEN: "writing the code",
-    Phase.REFACTOR: "tidying up the code",
-    Phase.CONFIRMED: "tidying up the code",
-    Phase.DECLINED: "tidying up the code",
-    Phase.FIX: "repairing what CI reports",
-    Phase.FEEDBACK: "answering the review",
-    Phase.TEXT: "bringing the change in line with the edited issue",
-    Phase.ANSWER: "posting its answers to the review",
-    Phase.CI: "reading what CI reports",
-    Phase.BASE: "merging the base branch",
-    Phase.ROUNDS: "handing over to a maintainer, after the last round of review",
+    NextStep.RED: "writing the tests",
+    NextStep.GREEN: "writing the code",
+    NextStep.REFACTOR: "tidying up the code",
+    NextStep.CONFIRMED: "tidying up the code",
+    NextStep.DECLINED: "tidying up the code",
+    NextStep.FIX: "repairing what CI reports",
+    NextStep.FEEDBACK: "answering the review",
+    NextStep.TEXT: "bringing the change in line with the edited issue",
+    NextStep.ANSWER: "posting its answers to the review",
+    NextStep.CI: "reading what CI reports",
+    NextStep.BASE: "merging the base branch",
+    NextStep.ROUNDS: "handing over to a maintainer, after the last round of review",
 }
 """The words for the work that an epoch begins with, by the fence's phase at `implementing`."""
 
-_ATTEMPTED = frozenset({Phase.RED, Phase.GREEN})
+_ATTEMPTED = frozenset({NextStep.RED, NextStep.GREEN})
 """The phases whose attempts the fence counts."""
 
 
@@ -52,7 +52,7 @@ def beginning(fence: Fence, *, most: int) -> str:
         return "watching CI"
     if fence.stage is not Stage.IMPLEMENTING:
         return ""
-    phase = fence.phase or Phase.RED
+    phase = fence.phase or NextStep.RED
     what = BEGINNINGS.get(phase, "writing the change")
     return f"{what}, attempt {min(fence.attempt + 1, most)} of {most}" if phase in _ATTEMPTED else what
 

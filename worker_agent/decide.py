@@ -17,8 +17,8 @@ from shared.specification import body_sha256
 from shared.workflow import HALTED, Stage
 
 
-class Phase(StrEnum):
-    """The kind of the next step of an item at `implementing`; stored in the fence."""
+class NextStep(StrEnum):
+    """The kind of the next step of an item at `implementing`; in the fence, beside `RED_BASE` and `UNCHECKED`."""
 
     RED = "red"
     """Tests are to be written."""
@@ -161,7 +161,10 @@ class Snapshot:
         return pull_request is not None and (self.collides or pull_request.out_of_step)
 
 
-_ANSWERED: Mapping[str, Action] = {Phase.CONFIRMED: Action.KEEP_REFACTORING, Phase.DECLINED: Action.DROP_REFACTORING}
+_ANSWERED: Mapping[str, Action] = {
+    NextStep.CONFIRMED: Action.KEEP_REFACTORING,
+    NextStep.DECLINED: Action.DROP_REFACTORING,
+}
 """The action for a person's answer on a refactoring, by the fence's phase."""
 
 _AFTER_CI = {
@@ -212,31 +215,31 @@ def is_edited(fence: Fence, issue: Issue) -> bool:
 
 
 def _implementing_action(s: Snapshot) -> Action:
-    match Phase(s.fence.phase or Phase.RED):
-        case Phase.RED:
+    match NextStep(s.fence.phase or NextStep.RED):
+        case NextStep.RED:
             return Action.WRITE_TESTS
-        case Phase.GREEN:
+        case NextStep.GREEN:
             return Action.IMPLEMENT if s.fence.attempt < s.bounds.attempts else Action.GIVE_UP_ON_ATTEMPTS
-        case Phase.REFACTOR | Phase.CONFIRMED | Phase.DECLINED:
+        case NextStep.REFACTOR | NextStep.CONFIRMED | NextStep.DECLINED:
             return Action.REFACTOR
-        case Phase.FIX:
+        case NextStep.FIX:
             return Action.FIX_CI
-        case Phase.ROUNDS:
+        case NextStep.ROUNDS:
             return Action.GIVE_UP_ON_ROUNDS
-        case Phase.CI:
+        case NextStep.CI:
             return Action.READ_CI
-        case Phase.BASE:
+        case NextStep.BASE:
             return Action.READ_CI if s.pull_request is None else Action.UPDATE
-        case Phase.ANSWER if s.pull_request is not None:  # what it says is made already, and only to be said
+        case NextStep.ANSWER if s.pull_request is not None:  # what it says is made already, and only to be said
             return Action.ANSWER_REVIEW
-        case Phase.FEEDBACK | Phase.TEXT | Phase.ANSWER:  # pragma: no branch - mypy sees that nothing is left
+        case NextStep.FEEDBACK | NextStep.TEXT | NextStep.ANSWER:  # pragma: no branch - mypy sees that nothing is left
             return Action.READ_CI if s.pull_request is None else Action.ADDRESS_REVIEW
 
 
 def _testing_action(s: Snapshot, now: datetime) -> Action:
     if s.pull_request is None:
         return Action.OPEN_PULL_REQUEST
-    if s.fence.phase == Phase.ANSWER:
+    if s.fence.phase == NextStep.ANSWER:
         return Action.ANSWER_REVIEW
     overdue = now - s.fence.at > timedelta(seconds=s.bounds.ci_seconds)
     if s.head is not Head.OURS:

@@ -26,7 +26,7 @@ from worker_agent import comments
 from worker_agent.attempt_history import AttemptHistory
 from worker_agent.branch.history import History
 from worker_agent.ci import ci_comments
-from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot
+from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, NextStep, Snapshot
 from worker_agent.expected_labels import expected_labels, of_pull_request
 from worker_agent.feedback.status_text import Ignored, with_ignored
 from worker_agent.intake.unusable_configuration import AGAIN, WAIT
@@ -168,7 +168,9 @@ class Effects:
 
     async def repair(self, held: Held, snapshot: Snapshot) -> None:
         """Move back to implementing, so that the next step repairs the red CI."""
-        await advance(held, FenceChange(stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX))
+        await advance(
+            held, FenceChange(stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=NextStep.FIX)
+        )
         await self._forge.status.show(held.fence.key.number, ci_comments.red(held.fence, snapshot.ci), held)
 
     async def take_up_edit(self, held: Held, issue: Issue) -> None:

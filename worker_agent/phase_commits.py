@@ -19,7 +19,7 @@ from shared.git.command import Identity
 from shared.git.disk import Disk
 from shared.git.mirror import Mirror
 from shared.git.names import notes_ref, workspace_path
-from shared.git.notes import Note, Notes, Phase, read, write
+from shared.git.notes import CommitKind, Note, Notes, read, write
 from shared.git.patch_policy import PatchPolicy, PatchRefused
 from shared.git.publisher import Publisher, keep
 from shared.git.push_report import PushRefused
@@ -190,7 +190,7 @@ class PhaseCommits:
         before = await self.mirror.sha(notes)
         noted = await Notes(space.git, self._identity).add(notes, commit, write(note, self.keys))
         updates = [RefUpdate(notes, before, noted)]
-        pushed = to.stage is Stage.TESTING or note.phase is Phase.SYNC
+        pushed = to.stage is Stage.TESTING or note.phase is CommitKind.SYNC
         if pushed:
             updates += await self._branch(fence, commit)
         ready = await self._publisher.prepare(space, note.base, commit, updates, policy=policy, since=since)

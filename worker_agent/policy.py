@@ -109,7 +109,7 @@ class RunPolicy:
 
     limits: RunLimits = field(default_factory=RunLimits)
     repair: RoleOverride = REPAIR
-    phases: Mapping[CoderCall, str] = field(default_factory=lambda: ROLE_OF_CALL)
+    role_of_call: Mapping[CoderCall, str] = field(default_factory=lambda: ROLE_OF_CALL)
     roles: frozenset[str] = frozenset()
 
     def limits_of(self, call: CoderCall) -> RunLimits:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from shared.ci import logs as ci_logs
 from shared.ci.triage import Failure
 from shared.git import objects
-from shared.git.notes import Note, NoteError, Phase
+from shared.git.notes import CommitKind, Note, NoteError
 from shared.github.ports import Checks
 from shared.llm.port import CoderCall
 from shared.lock.fence import advance
@@ -57,7 +57,7 @@ class _Wish:
     first: Attempt
     subject: str
     prompt: _Prompt
-    then: decide.Phase = decide.Phase.CI
+    then: decide.NextStep = decide.NextStep.CI
     items: tuple[Item, ...] = ()
     renewed: bool = False
     why: NoteError | None = None
@@ -118,7 +118,7 @@ class Repairs:
 
         If nothing was said and the issue's text is the same, CI is read anew and no coder is paid.
         """
-        items, renewed = await self._rounds.round_items(held), held.fence.phase == decide.Phase.TEXT
+        items, renewed = await self._rounds.round_items(held), held.fence.phase == decide.NextStep.TEXT
         if not items and not renewed:
             await self.read_ci(held)
             return
@@ -133,13 +133,13 @@ class Repairs:
 
         first = Attempt(round=held.fence.round)
         subject = f"Address review of {issue.title}"
-        wish = _Wish(CoderCall.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items, renewed)
+        wish = _Wish(CoderCall.IMPLEMENT, first, subject, prompt, decide.NextStep.ANSWER, items, renewed)
         await self._change(held, work, wish)
 
     async def read_ci(self, held: Held) -> None:
         """Accept the branch as it is: move on to CI, which opens its pull request or reads its checks."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.TESTS_PASSED).to
-        await advance(held, FenceChange(stage=stage, phase=decide.Phase.CI))
+        await advance(held, FenceChange(stage=stage, phase=decide.NextStep.CI))
 
     async def _change(self, held: Held, work: WorkContext, wish: _Wish) -> None:
         """Ask for a change and test it, again with the problems of the last try; then commit it for CI.
@@ -219,8 +219,8 @@ def _note(held: Held, work: WorkContext) -> Note:
     return Note(
         issue=work.issue.number,
         cycle=1,
-        phase=Phase.FIX,
-        next_phase=decide.Phase.CI,
+        phase=CommitKind.FIX,
+        next_phase=decide.NextStep.CI,
         base=work.base,
         attempts=held.fence.attempt,
     )

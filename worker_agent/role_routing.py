@@ -9,7 +9,7 @@ from shared.llm.role_router import has_role
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.workflow import Stage
-from worker_agent.decide import Action, Phase
+from worker_agent.decide import Action, NextStep
 from worker_agent.policy import Policy
 
 _CALLS = {
@@ -20,19 +20,19 @@ _CALLS = {
     Action.ADDRESS_REVIEW: CoderCall.IMPLEMENT,
 }
 _BEGINS: Mapping[str, CoderCall] = {
-    Phase.RED: CoderCall.WRITE_TESTS,
-    Phase.GREEN: CoderCall.IMPLEMENT,
-    Phase.REFACTOR: CoderCall.REFACTOR,
-    Phase.FIX: CoderCall.FIX_CI,
-    Phase.FEEDBACK: CoderCall.IMPLEMENT,
-    Phase.TEXT: CoderCall.IMPLEMENT,
+    NextStep.RED: CoderCall.WRITE_TESTS,
+    NextStep.GREEN: CoderCall.IMPLEMENT,
+    NextStep.REFACTOR: CoderCall.REFACTOR,
+    NextStep.FIX: CoderCall.FIX_CI,
+    NextStep.FEEDBACK: CoderCall.IMPLEMENT,
+    NextStep.TEXT: CoderCall.IMPLEMENT,
 }
 
 
 def passed_on(action: Action, policy: Policy) -> str:
     """Return the role that a step is left to because this agent does not play it; empty if the agent takes the step."""
     call = _CALLS.get(action)
-    role = "" if call is None else policy.runs.phases[call]
+    role = "" if call is None else policy.runs.role_of_call[call]
     return "" if not role or has_role(policy.runs.roles, role) else role
 
 
@@ -42,6 +42,6 @@ def refusal(intent: Intent, fence: Fence | None, policy: Policy) -> str:
         return ""
     continues = fence is not None and (fence.stage, fence.phase) == (intent.stage, intent.phase)
     named = fence.next_role if fence is not None and continues else ""
-    call = _BEGINS.get(intent.phase or Phase.RED)
-    role = named or ("" if call is None else policy.runs.phases[call])
+    call = _BEGINS.get(intent.phase or NextStep.RED)
+    role = named or ("" if call is None else policy.runs.role_of_call[call])
     return "" if not role or has_role(policy.runs.roles, role) else f"its next step is for the role {role}"

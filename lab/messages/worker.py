@@ -17,7 +17,7 @@ from shared.text.comment_signatures import Keyring
 from worker_agent import comments, errors, pull_request_body
 from worker_agent.branch import comments as branch
 from worker_agent.ci import ci_comments
-from worker_agent.decide import Phase
+from worker_agent.decide import NextStep
 from worker_agent.feedback import answers, status_text
 from worker_agent.intake import intake_comments
 from worker_agent.intake.dependency_cycles import Link
@@ -80,7 +80,7 @@ def messages() -> Iterator[Message]:
 
 
 def _on_the_issue() -> Iterator[Message]:
-    for phase in Phase:  # the end of the sentence "worker-1 is working on this since 02:50 UTC: ..."
+    for phase in NextStep:  # the end of the sentence "worker-1 is working on this since 02:50 UTC: ..."
         began = Message.of(comments.beginning, replace(WORK, phase=phase), most=3)
         yield began.on(f'after "... is working on this since 02:50 UTC: ", phase `{phase}`')
     yield Message.of(comments.tests_written, WORK, [_TEST], ["AC3: no test proves it"], "", 1)

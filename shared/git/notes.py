@@ -40,7 +40,7 @@ _SUBJECT = "Notes added by 'git notes add'\n"
 """git's message for each commit of a notes ref."""
 
 
-class Phase(StrEnum):
+class CommitKind(StrEnum):
     """The kind of a phase commit."""
 
     RED = "red"
@@ -131,7 +131,7 @@ class Note:
 
     issue: int
     cycle: int
-    phase: Phase
+    phase: CommitKind
     next_phase: str
     base: str
     current_test: str = ""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import structlog
 
-from shared.git.notes import Note, NoteError, Phase
+from shared.git.notes import CommitKind, Note, NoteError
 from shared.github.ports import StatusComments
 from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange
@@ -82,9 +82,9 @@ class ExternalCommits:
 
 def _next(fence: Fence) -> FenceChange:
     """Return the next step: a CI repair waits for CI's result on the new head, every other phase continues on it."""
-    if fence.stage is Stage.IMPLEMENTING and fence.phase == decide.Phase.FIX:
+    if fence.stage is Stage.IMPLEMENTING and fence.phase == decide.NextStep.FIX:
         stage = move(Track.PULL_REQUEST, fence.stage, Event.TESTS_PASSED).to
-        return FenceChange(stage=stage, phase=decide.Phase.CI)
+        return FenceChange(stage=stage, phase=decide.NextStep.CI)
     return FenceChange()
 
 
@@ -97,7 +97,7 @@ def _note(held: Held, base: str, missing: tuple[str, ...]) -> Note:
     return Note(
         issue=fence.key.number,
         cycle=1,
-        phase=Phase.SYNC,
+        phase=CommitKind.SYNC,
         next_phase=_next(fence).of(fence).phase,
         base=base,
         attempts=fence.attempt,

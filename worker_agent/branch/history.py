@@ -12,7 +12,7 @@ from shared.git.merging import merge
 from shared.git.mirror import Mirror
 from shared.lock.record import Fence
 from worker_agent import comments
-from worker_agent.decide import Head, Phase
+from worker_agent.decide import Head, NextStep
 
 log = structlog.get_logger()
 
@@ -23,7 +23,7 @@ _PHASE, _SYNC = "\nPhase: ", "\nPhase: sync"
 """Trailers of the engine's own commits; see `comments.commit_message`."""
 
 
-_UNPUSHED = frozenset({"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED})
+_UNPUSHED = frozenset({"", NextStep.RED, NextStep.GREEN, NextStep.REFACTOR, NextStep.CONFIRMED, NextStep.DECLINED})
 """Phases of a start that has not pushed its branch yet."""
 
 
@@ -72,7 +72,7 @@ class History:
 
     async def fixes(self, fence: Fence) -> int:
         """Return how many CI repairs the current round has committed."""
-        trailers = f"\nPhase: {Phase.FIX}\nRound: {fence.round}"
+        trailers = f"\nPhase: {NextStep.FIX}\nRound: {fence.round}"
         commits = [commit for commit in await self._commits(fence) if _is_ours(commit, fence)]
         return sum(trailers in commit.message and "Fix CI" in commit.subject for commit in commits)
 

@@ -12,7 +12,7 @@ import structlog
 
 from shared.git import objects
 from shared.git.merging import Merged, merge
-from shared.git.notes import Note, Phase
+from shared.git.notes import CommitKind, Note
 from shared.git.patch_policy import PatchRefused
 from shared.llm.port import CoderCall
 from shared.lock.hold import Held
@@ -142,13 +142,13 @@ class Sync:
 
     async def _record(self, held: Held, m: _Meeting, tree: str, run: TestRun) -> None:
         fence = held.fence
-        answers = fence.phase in {decide.Phase.FEEDBACK, decide.Phase.TEXT}
-        to = FenceChange(phase=fence.phase) if answers else FenceChange(stage=Stage.TESTING, phase=decide.Phase.CI)
+        answers = fence.phase in {decide.NextStep.FEEDBACK, decide.NextStep.TEXT}
+        to = FenceChange(phase=fence.phase) if answers else FenceChange(stage=Stage.TESTING, phase=decide.NextStep.CI)
         cost = self._tools.take_spent(m.work.issue.number)
         note = Note(
             issue=m.work.issue.number,
             cycle=1,
-            phase=Phase.SYNC,
+            phase=CommitKind.SYNC,
             next_phase=to.phase or "",
             base=m.theirs,
             test_result=run.one_line(),

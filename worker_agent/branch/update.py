@@ -6,7 +6,7 @@ from shared.lock.hold import Held
 from shared.scheduling.agent_contract import Rest, Step
 from worker_agent.branch.external_commits import ExternalCommits
 from worker_agent.branch.sync import Sync
-from worker_agent.decide import Phase, Snapshot
+from worker_agent.decide import NextStep, Snapshot
 from worker_agent.phase_tools import PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
@@ -27,7 +27,7 @@ class BranchUpdate:
 
         A base that moves on all the time does not keep a branch from being worked on: a paid step follows each merge.
         """
-        if held.fence.phase in {"", Phase.RED}:  # nothing of ours is there yet
+        if held.fence.phase in {"", NextStep.RED}:  # nothing of ours is there yet
             return False
         base = await self._brought(held, seen)
         if await self._people.adopt_external(held, seen.issue, base):

@@ -18,7 +18,7 @@ from shared.models import Check
 from shared.scheduling.agent_contract import Ended, Rest, Result
 from worker_agent.ci import ci_comments, reruns
 from worker_agent.ci.ci_reader import PARK_SECONDS
-from worker_agent.decide import RED_BASE, Phase, Snapshot
+from worker_agent.decide import RED_BASE, NextStep, Snapshot
 
 
 class CiReactions:
@@ -59,7 +59,7 @@ class CiReactions:
             except UnknownOutcome:
                 raise
             except Transient:  # nothing was sent: the next look asks again
-                await advance(held, FenceChange(phase=Phase.CI, more=reruns.forgotten(held.fence)))
+                await advance(held, FenceChange(phase=NextStep.CI, more=reruns.forgotten(held.fence)))
                 raise
         return refusals
 

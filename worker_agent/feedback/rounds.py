@@ -18,7 +18,7 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.workflow import Event, Stage, Track, move
-from worker_agent.decide import Phase
+from worker_agent.decide import NextStep
 from worker_agent.feedback import answers, status_text
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import MOST, Feedback, FeedbackSnapshot
@@ -72,9 +72,9 @@ class Rounds:
             stage = held.fence.stage
             if stage is Stage.TESTING:  # else a command has led on to what was left to say
                 stage = move(Track.PULL_REQUEST, stage, Event.CHANGES_REQUESTED).to
-            await advance(held, FenceChange(stage=stage, phase=Phase.FEEDBACK, round=held.fence.round + 1))
+            await advance(held, FenceChange(stage=stage, phase=NextStep.FEEDBACK, round=held.fence.round + 1))
         else:
-            await advance(held, FenceChange(phase=Phase.CI))
+            await advance(held, FenceChange(phase=NextStep.CI))
         return status_text.Ignored(seen.ignored)
 
     async def _planned_answers(self, held: Held) -> tuple[RemarkAnswer, ...]:

@@ -20,7 +20,7 @@ from shared.workflow import TERMINAL, UNLABELLED, Stage
 from shared.workflow.labels import Flag
 from worker_agent import comments, links, role_routing
 from worker_agent.ci.ci_reader import CiReader
-from worker_agent.decide import WORKING, Phase
+from worker_agent.decide import WORKING, NextStep
 from worker_agent.intake import dependency_cycles, intake_comments
 from worker_agent.intake.blockers import Blockers
 from worker_agent.intake.intents import Cause, asked_in_vain, cause, find_intent, opened_again, urged
@@ -79,10 +79,9 @@ class Eligibility:
 
     async def _put_off(self, number: int, intent: Intent, fence: Fence | None) -> Skip | str:
         """Return why eligible work cannot begin now, or is for an agent of another role; empty if it can begin here."""
-        resting = await self._ci_reader.skip_while_base_is_red(intent, fence) or self._forge.unusable.skip(
-            number, intent
-        )
-        if resting is None and intent.phase == Phase.RED and (fence is None or fence.stage not in WORKING):
+        resting = await self._ci_reader.skip_while_base_is_red(intent, fence)
+        resting = resting or self._forge.unusable.skip(number, intent)
+        if resting is None and intent.phase == NextStep.RED and (fence is None or fence.stage not in WORKING):
             resting = await self._forge.ceilings.skip(number)
         return resting or role_routing.refusal(intent, fence, self._policy)
 
@@ -123,7 +122,7 @@ class Eligibility:
 
     async def _wait_for_files(self, issue: Issue, intent: Intent) -> str:
         """Return why new work on an issue waits for another issue; posted once, as the text does not show it."""
-        found = self._same_files.first(issue) if intent.phase == Phase.RED else None
+        found = self._same_files.first(issue) if intent.phase == NextStep.RED else None
         if found is None:
             return ""
         sharing, is_news = found

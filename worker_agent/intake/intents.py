@@ -12,17 +12,17 @@ from shared.specification import Provenance, authentic, body_sha256
 from shared.text.comment_signatures import Keyring
 from shared.workflow import HALTED, Event, Stage, Track, move
 from shared.workflow.labels import Flag, Labels
-from worker_agent.decide import SETTLED, WORKING, Phase
+from worker_agent.decide import SETTLED, WORKING, NextStep
 from worker_agent.expected_labels import is_doubled
 from worker_agent.policy import Policy
 
 UNAPPROVED = "0" * 64
 """The hash of no text: a plan's text was edited before it was begun, so nobody has approved its present text."""
 
-_BUILDS = frozenset({"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED})
+_BUILDS = frozenset({"", NextStep.RED, NextStep.GREEN, NextStep.REFACTOR, NextStep.CONFIRMED, NextStep.DECLINED})
 """Phases before the pull request; in every other one the branch is finished as far as the tests here can tell."""
 
-_ANSWERS = frozenset({Phase.FEEDBACK, Phase.TEXT, Phase.ANSWER, Phase.ROUNDS})
+_ANSWERS = frozenset({NextStep.FEEDBACK, NextStep.TEXT, NextStep.ANSWER, NextStep.ROUNDS})
 """Phases of an open pull request in which remarks are handled before CI results.
 
 At `answer` the change is made and paid for: only the answers are missing.
@@ -54,8 +54,10 @@ def find_intent(
         if fence is not None and fence.stage is Stage.READY:  # a command leads on from where it stopped
             bound = "" if fence.body_sha256 else text  # the command was bound to the text that stood there
             built = fence.phase not in _BUILDS  # and could not be shown: no remark is there to be answered
-            return Intent(Stage.IMPLEMENTING, Phase.CI if built else fence.phase or Phase.RED, body_sha256=bound)
-        return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=text)
+            return Intent(Stage.IMPLEMENTING, NextStep.CI if built else fence.phase or NextStep.RED, body_sha256=bound)
+        return Intent(
+            Stage.IMPLEMENTING, NextStep.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=text
+        )
     if fence is not None and (fence.stage in WORKING or (fence.stage in SETTLED and labels.stages & WORKING)):
         return Intent(fence.stage, fence.phase)
     if fence is not None and labels.stages == {Stage.REVIEWING} and _is_left(pull_request, fence, policy):
@@ -63,7 +65,7 @@ def find_intent(
     if fence is not None and _is_mislabelled(fence, labels.stages):
         return Intent(fence.stage, fence.phase)
     if labels.stages & WORKING and fence is None:
-        return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, body_sha256=_approved_text(issue, fence, keys))
+        return Intent(Stage.IMPLEMENTING, NextStep.RED, attempt=0, body_sha256=_approved_text(issue, fence, keys))
     return "no stage of the worker"
 
 
@@ -118,12 +120,12 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     commanded = fence.stage is Stage.READY and fence.body_sha256
     continued = fence.stage is Stage.READY  # by a command
     if fence.round >= policy.bounds.rounds and not halted:
-        return Intent(to, Phase.ROUNDS, pr=pull_request.number)
+        return Intent(to, NextStep.ROUNDS, pr=pull_request.number)
     text = body_sha256(issue.title, issue.body)
     renewed = halted and fence.body_sha256 not in {"", text}
     return Intent(
         to,
-        _again(fence.phase) if continued else Phase.TEXT if renewed else Phase.FEEDBACK,
+        _again(fence.phase) if continued else NextStep.TEXT if renewed else NextStep.FEEDBACK,
         round=fence.round + 1,
         pr=pull_request.number,
         work_head=pull_request.head_sha if halted else None,
@@ -131,11 +133,11 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     )
 
 
-def _again(phase: str) -> Phase:
+def _again(phase: str) -> NextStep:
     """Return the phase from which a command continues an open pull request: the same question, or else CI."""
     if phase not in _ANSWERS:
-        return Phase.CI
-    return Phase(phase) if phase in {Phase.ANSWER, Phase.TEXT} else Phase.FEEDBACK
+        return NextStep.CI
+    return NextStep(phase) if phase in {NextStep.ANSWER, NextStep.TEXT} else NextStep.FEEDBACK
 
 
 def asked_in_vain(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> Cause | None:

@@ -9,10 +9,10 @@ from shared.lock.record import Fence
 from shared.models import Issue
 from shared.workflow import Stage
 from shared.workflow.labels import Flag, Labels
-from worker_agent.decide import Phase
+from worker_agent.decide import NextStep
 from worker_agent.intake.trusted_writers import TrustedWriters
 
-_MEANS = {Verb.APPROVE: Phase.CONFIRMED, Verb.REJECT: Phase.DECLINED}
+_MEANS = {Verb.APPROVE: NextStep.CONFIRMED, Verb.REJECT: NextStep.DECLINED}
 
 WAITS = "its refactoring waits for /approve or /reject by somebody with write access"
 

@@ -16,7 +16,7 @@ from shared.specification import body_sha256
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
 from worker_agent.branch.history import History
-from worker_agent.decide import Head, Phase
+from worker_agent.decide import Head, NextStep
 from worker_agent.feedback.reading import Feedback
 from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.trusted_writers import TrustedWriters
@@ -25,7 +25,7 @@ AT_ONCE = timedelta(minutes=2)
 """The most time between the reviewer's fence move and its own label, if nothing delays it."""
 
 
-_NOBODYS = {SENT_BACK: Phase.CI, BASE_MOVED: Phase.BASE}
+_NOBODYS = {SENT_BACK: NextStep.CI, BASE_MOVED: NextStep.BASE}
 """The worker's phase for the reviewer's reasons to give a pull request back without requested changes."""
 
 
@@ -55,7 +55,7 @@ class Requests:
 
         A person's label, which the eligibility check verifies, approves the issue's text as it is.
         """
-        asks = intent.phase in {Phase.FEEDBACK, Phase.ROUNDS}
+        asks = intent.phase in {NextStep.FEEDBACK, NextStep.ROUNDS}
         if not asks or pull_request is None or fence is None or fence.stage is not Stage.REVIEWING:
             return intent
         requested = await self._other_accounts.requested(pull_request.number)
@@ -65,10 +65,10 @@ class Requests:
             return intent
         if requested.phase not in _NOBODYS:
             # The reviewer counts its own rounds, and a command may have given it more: what it asks for is worked on.
-            return replace(intent, phase=Phase.FEEDBACK, round=fence.round + 1)
+            return replace(intent, phase=NextStep.FEEDBACK, round=fence.round + 1)
         if requested.work_head != pull_request.head_sha:
             return intent
-        if intent.phase == Phase.FEEDBACK and (await self._feedback.read(pull_request.number)).items:
+        if intent.phase == NextStep.FEEDBACK and (await self._feedback.read(pull_request.number)).items:
             return intent
         # Nobody has asked for a change, so it is no round: the bounds of CI hold, over all of these together.
         return replace(intent, phase=_NOBODYS[requested.phase], round=max(fence.round, 1))
@@ -105,4 +105,4 @@ def _on_text(intent: Intent, issue: Issue, fence: Fence) -> Intent:
     text = body_sha256(issue.title, issue.body)
     if fence.body_sha256 in {"", text}:
         return intent
-    return replace(intent, phase=Phase.TEXT if intent.phase == Phase.FEEDBACK else intent.phase, body_sha256=text)
+    return replace(intent, phase=NextStep.TEXT if intent.phase == NextStep.FEEDBACK else intent.phase, body_sha256=text)

@@ -11,7 +11,7 @@ from shared.lock.claim import Intent
 from shared.lock.hold import Held
 from shared.scheduling.agent_contract import Skip
 from shared.workflow import Stage
-from worker_agent.decide import Phase
+from worker_agent.decide import NextStep
 
 log = structlog.get_logger()
 
@@ -48,7 +48,7 @@ class Unusable:
 
     def skip(self, number: int, intent: Intent) -> Skip | None:
         """Return why a start is put off; None for the issue of the finding, which is retried by its own wait."""
-        if self._found is None or intent.stage is not Stage.IMPLEMENTING or intent.phase != Phase.RED:
+        if self._found is None or intent.stage is not Stage.IMPLEMENTING or intent.phase != NextStep.RED:
             return None
         found, reason, until = self._found
         left = until - self._boot()
@@ -58,4 +58,4 @@ class Unusable:
 def is_unbegun(held: Held) -> bool:
     """Return whether nothing was made of a held item yet, so that it can wait as if it had never been begun."""
     fence = held.fence
-    return fence.stage is Stage.IMPLEMENTING and fence.phase == Phase.RED and not (fence.work_head or fence.pr)
+    return fence.stage is Stage.IMPLEMENTING and fence.phase == NextStep.RED and not (fence.work_head or fence.pr)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.git import objects
-from shared.git.notes import Note, Phase, ProofNote
+from shared.git.notes import CommitKind, Note, ProofNote
 from shared.specification import SpecificationKind
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_tools import PhaseTools
@@ -68,7 +68,7 @@ class RenewedEvidence:
         oid, last = next(((oid, note) for oid, note in reversed(done) if note.proof is not None), ("", None))
         if last is None or last.proof is None or last.base != base or last.proof.unnoticed or last.proof.doubts:
             return None
-        if not (is_renewed(last) or (last.phase is Phase.GREEN and _is_only_cycle(last, done))):
+        if not (is_renewed(last) or (last.phase is CommitKind.GREEN and _is_only_cycle(last, done))):
             return None
         changes = await work.space.changes(oid, tree)
         if any((one.status, one.new_mode) != ("M", one.old_mode) for one in changes):
@@ -99,18 +99,18 @@ def renewed(phases: Sequence[tuple[str, Note]]) -> tuple[str, Note] | None:
 
 def is_renewed(note: Note) -> bool:
     """Return whether a note has evidence of its own on a commit that came after the proof."""
-    return note.phase is Phase.FIX and note.proof is not None
+    return note.phase is CommitKind.FIX and note.proof is not None
 
 
 def _is_only_cycle(last: Note, done: Sequence[tuple[str, Note]]) -> bool:
     """Return whether a cycle was about the whole specification, so that its proof is about the whole change."""
-    return not last.current_test and sum(note.phase is Phase.GREEN for _, note in done) == 1
+    return not last.current_test and sum(note.phase is CommitKind.GREEN for _, note in done) == 1
 
 
 async def _base(tools: PhaseTools, work: WorkContext) -> str:
     """Return the commit of the base that the branch is built on: the last one it merged, else its first base."""
     phases = await next_phase.phases(tools, work)
-    return next((note.base for _, note in reversed(phases) if note.phase is Phase.SYNC), work.base)
+    return next((note.base for _, note in reversed(phases) if note.phase is CommitKind.SYNC), work.base)
 
 
 def _lost(proof: ProofNote, details: Sequence[str]) -> ProofNote:

@@ -11,7 +11,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence, write_fence
 from shared.workflow import Role, Stage
 from worker_agent.ci import reruns
-from worker_agent.decide import RED_BASE, Phase
+from worker_agent.decide import RED_BASE, NextStep
 
 FENCE = Fence(
     ItemKey(Role.WORKER, 42),
@@ -20,7 +20,7 @@ FENCE = Fence(
     "worker-1",
     Stage.TESTING,
     datetime(2026, 1, 5, tzinfo=UTC),
-    phase=Phase.CI,
+    phase=NextStep.CI,
     work_head="b" * 40,
     more=(("Other", "kept"),),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.git.notes import Baseline, ChangedTest, Note, NoteError, Phase, ProofNote, RemarkAnswer, read, write
+from shared.git.notes import Baseline, ChangedTest, CommitKind, Note, NoteError, ProofNote, RemarkAnswer, read, write
 from shared.outgoing.outbound_filter import Outgoing
 from shared.text import comment_signatures
 from shared.text.comment_signatures import Key, Keyring
@@ -17,7 +17,7 @@ KEYS = Keyring(7, (Key.of(b"secret"),))
 FULL = Note(
     issue=42,
     cycle=2,
-    phase=Phase.GREEN,
+    phase=CommitKind.GREEN,
     next_phase="refactor",
     base="1" * 40,
     current_test="tests/test_a.py::test_a",
@@ -43,7 +43,7 @@ FULL = Note(
         suite_runs=2,
     ),
 )
-BARE = Note(issue=42, cycle=1, phase=Phase.RED, next_phase="green", base="1" * 40)
+BARE = Note(issue=42, cycle=1, phase=CommitKind.RED, next_phase="green", base="1" * 40)
 
 
 @pytest.mark.parametrize("keys", [KEYS, Keyring(7)], ids=["signed", "no keys"])

@@ -13,7 +13,7 @@ from fakes.unasked import UnaskedMirror
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNREADABLE, UNSIGNED, Runs
 from reviewer_agent.review.questions import ChangeKind, Question, Recorded
 from shared.git.history import Commit
-from shared.git.notes import ChangedTest, Note, Phase, ProofNote, write
+from shared.git.notes import ChangedTest, CommitKind, Note, ProofNote, write
 from shared.git.proof_claim import Claim, ClaimedProof
 from shared.text.comment_signatures import Key, Keyring
 from worker_agent.tdd import claim_writing
@@ -50,7 +50,7 @@ class Repository(UnaskedMirror):
 
 
 def noted(proof: ProofNote | None) -> Repository:
-    return Repository({GREEN: write(Note(ISSUE, 1, Phase.GREEN, "ci", "base", proof=proof), KEYS)})
+    return Repository({GREEN: write(Note(ISSUE, 1, CommitKind.GREEN, "ci", "base", proof=proof), KEYS)})
 
 
 async def recorded(repository: Repository, line: str = "", branch: str = OPENED.head_branch) -> Recorded:

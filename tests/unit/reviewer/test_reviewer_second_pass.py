@@ -16,7 +16,7 @@ from reviewer_agent.review.questions import Recorded
 from reviewer_agent.review.second_pass import parse
 from shared.errors import RunFailed
 from shared.git.history import Commit
-from shared.git.notes import Note, Phase, write
+from shared.git.notes import CommitKind, Note, write
 from shared.llm.port import CoderCall, Ending, RunOutcome
 from shared.lock.lease import Lease
 from shared.retry.answer_retry import Unusable
@@ -127,7 +127,7 @@ class Repository(UnaskedMirror):
 def noted(**facts: Any) -> str:
     red = {"test_blank": "failed"}
     green = {"test_blank": "passed"}
-    note = Note(ISSUE, 1, Phase.GREEN, "ci", "base", new_tests=("test_blank",), red=red, green=green, **facts)
+    note = Note(ISSUE, 1, CommitKind.GREEN, "ci", "base", new_tests=("test_blank",), red=red, green=green, **facts)
     return write(note, KEYS)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from shared.git.notes import Note, Phase
+from shared.git.notes import CommitKind, Note
 from shared.specification import Criterion
 from worker_agent.tdd.phases.next_phase import is_split, of_id, pending, settled
 
 AC = tuple(Criterion(f"AC{n}", f"text {n}") for n in (1, 2, 3))
 
 
-def note(phase: Phase, criterion: str = "", *aside: str) -> Note:
+def note(phase: CommitKind, criterion: str = "", *aside: str) -> Note:
     return Note(1, 1, phase, "", "0" * 40, current_test=criterion, set_aside=dict.fromkeys(aside, "why"))
 
 
@@ -19,11 +19,11 @@ def note(phase: Phase, criterion: str = "", *aside: str) -> Note:
     ("notes", "left"),
     [
         ([], ["AC1", "AC2", "AC3"]),
-        ([note(Phase.RED, "AC1")], ["AC1", "AC2", "AC3"]),
-        ([note(Phase.RED, "AC1"), note(Phase.GREEN, "AC1")], ["AC2", "AC3"]),
-        ([note(Phase.GREEN, "AC1"), note(Phase.RED, "AC3", "AC2")], ["AC3"]),
-        ([note(Phase.GREEN, "AC1", "AC2", "AC3")], []),
-        ([note(Phase.GREEN, "AC1"), note(Phase.REFACTOR)], ["AC2", "AC3"]),
+        ([note(CommitKind.RED, "AC1")], ["AC1", "AC2", "AC3"]),
+        ([note(CommitKind.RED, "AC1"), note(CommitKind.GREEN, "AC1")], ["AC2", "AC3"]),
+        ([note(CommitKind.GREEN, "AC1"), note(CommitKind.RED, "AC3", "AC2")], ["AC3"]),
+        ([note(CommitKind.GREEN, "AC1", "AC2", "AC3")], []),
+        ([note(CommitKind.GREEN, "AC1"), note(CommitKind.REFACTOR)], ["AC2", "AC3"]),
     ],
 )
 def test_a_criterion_is_settled_by_green_or_by_being_set_aside(notes: list[Note], left: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tdd_runs import BUG, KEPT, N1, N2, NEW, ran
 
-from shared.git.notes import Baseline, Note, Phase
+from shared.git.notes import Baseline, CommitKind, Note
 from shared.git.proof_claim import Claim, digest
 from worker_agent.tdd.judging.judge import judge_baseline, judge_green, judge_red
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
@@ -130,7 +130,7 @@ def test_a_base_that_differs_from_run_to_run_may_be_claimed_either_way() -> None
     assert false(claim, replace(seen(), baselines=(BASE, flaky)), History()) == ()
 
 
-NOTE = Note(42, 1, Phase.GREEN, "ci", "a" * 40, attempts=2, cost_usd=1.0, cost_source="claude")
+NOTE = Note(42, 1, CommitKind.GREEN, "ci", "a" * 40, attempts=2, cost_usd=1.0, cost_source="claude")
 
 
 @pytest.mark.parametrize(

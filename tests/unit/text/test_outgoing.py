@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.git.notes import Note, Phase, read, write
+from shared.git.notes import CommitKind, Note, read, write
 from shared.outgoing.credentials import credentials
 from shared.outgoing.outbound_filter import BODY_LIMIT, LEARNED, TITLE_LIMIT, Outgoing
 from shared.text import JOINER
@@ -193,7 +193,9 @@ def test_what_is_signed_was_cleaned_before_and_stays_valid_on_its_way() -> None:
 
 def test_a_note_has_no_secret_and_is_still_ours() -> None:
     keys = Keyring(7, (Key.of(b"k" * 32),), outgoing=GATE)
-    note = Note(issue=3, cycle=1, phase=Phase.RED, next_phase="green", base="b" * 40, red={"t@x": f"failed: {SECRET}"})
+    note = Note(
+        issue=3, cycle=1, phase=CommitKind.RED, next_phase="green", base="b" * 40, red={"t@x": f"failed: {SECRET}"}
+    )
     text = write(note, keys)
     assert not holds(text, [SECRET])
     found = read(text, keys)

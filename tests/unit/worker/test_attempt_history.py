@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shared.git.notes import Note, NoteError, Phase
+from shared.git.notes import CommitKind, Note, NoteError
 from worker_agent.attempt_history import SHOWN, attempt_lines
 
 WRONG = NoteError("IMPLEMENTATION_FAILED", "implementation 1 was refused", "t.py::a: failed: 1 == 2\nt.py::b: failed")
 BROKE = NoteError("REGRESSION", "implementation 2 was refused", "old.py::c: failed")
 
 
-def note(error: NoteError | None = None, *rolled_back: NoteError, phase: Phase = Phase.GREEN) -> Note:
+def note(error: NoteError | None = None, *rolled_back: NoteError, phase: CommitKind = CommitKind.GREEN) -> Note:
     return Note(42, 1, phase, "ci", "b" * 40, error=error, rolled_back=rolled_back)
 
 
 def test_each_try_is_one_line_with_its_kind_and_its_reason_in_the_order_of_the_tries() -> None:
     red = NoteError("CI_RED", "CI was red before repair 1", "test: E: no f-strings")
-    assert attempt_lines([note(None, WRONG, BROKE, phase=Phase.RED), note(BROKE), note(red, phase=Phase.FIX)]) == (
+    assert attempt_lines(
+        [note(None, WRONG, BROKE, phase=CommitKind.RED), note(BROKE), note(red, phase=CommitKind.FIX)]
+    ) == (
         "implementation 1 was refused (IMPLEMENTATION_FAILED): t.py::a: failed: 1 == 2 t.py::b: failed",
         "implementation 2 was refused (REGRESSION): old.py::c: failed",
         "CI was red before repair 1 (CI_RED): test: E: no f-strings",
@@ -26,7 +28,7 @@ def test_each_try_is_one_line_with_its_kind_and_its_reason_in_the_order_of_the_t
 
 def test_where_everything_worked_at_once_there_is_nothing_to_tell() -> None:
     assert attempt_lines([]) == ()
-    assert attempt_lines([note(), note(phase=Phase.RED)]) == ()
+    assert attempt_lines([note(), note(phase=CommitKind.RED)]) == ()
 
 
 def test_of_many_tries_the_newest_are_told_and_the_others_counted() -> None:

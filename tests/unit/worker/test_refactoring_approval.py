@@ -14,14 +14,14 @@ from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
-from worker_agent.decide import Phase
+from worker_agent.decide import NextStep
 from worker_agent.intake.refactoring_approval import WAITS, RefactoringApproval
 from worker_agent.intake.trusted_writers import TrustedWriters
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
 ISSUE = Issue(7, "Title", "", frozenset({"status:awaiting-approval"}), ADA, AT, AT)
-FENCE = Fence(ItemKey(Role.WORKER, 7), 1, "n" * 32, "worker-a", Stage.AWAITING_APPROVAL, AT, phase=Phase.REFACTOR)
+FENCE = Fence(ItemKey(Role.WORKER, 7), 1, "n" * 32, "worker-a", Stage.AWAITING_APPROVAL, AT, phase=NextStep.REFACTOR)
 
 
 @dataclass
@@ -58,10 +58,10 @@ def consent(thread: Thread) -> RefactoringApproval:
 @pytest.mark.parametrize(
     ("thread", "phase"),
     [
-        (said((ADA, "/approve", 5)), Phase.CONFIRMED),
-        (said((ADA, "/reject reads worse", 5)), Phase.DECLINED),
-        (said((ADA, "/approve", 5), (ADA, "/reject", 9)), Phase.DECLINED),
-        (said((ADA, "/approve", 5), (MALLORY, "/reject", 9)), Phase.CONFIRMED),
+        (said((ADA, "/approve", 5)), NextStep.CONFIRMED),
+        (said((ADA, "/reject reads worse", 5)), NextStep.DECLINED),
+        (said((ADA, "/approve", 5), (ADA, "/reject", 9)), NextStep.DECLINED),
+        (said((ADA, "/approve", 5), (MALLORY, "/reject", 9)), NextStep.CONFIRMED),
         (said((MALLORY, "/approve", 5)), None),
         (said((ADA, "/approve", -5)), None),
         (said((ADA, "> /approve", 5)), None),
@@ -70,7 +70,7 @@ def consent(thread: Thread) -> RefactoringApproval:
     ],
 )
 async def test_the_newest_command_of_somebody_with_write_access_since_the_question_decides(
-    thread: Thread, phase: Phase | None
+    thread: Thread, phase: NextStep | None
 ) -> None:
     wanted = WAITS if phase is None else Intent(Stage.AWAITING_APPROVAL, phase, approved_by="ada")
     assert await consent(thread).intent(ISSUE, FENCE) == wanted
@@ -94,6 +94,6 @@ async def test_nothing_is_read_where_no_refactoring_waits(issue: Issue, fence: F
 
 async def test_what_was_said_before_a_crash_is_carried_out_without_another_reading() -> None:
     thread = said()
-    intent = await consent(thread).intent(ISSUE, replace(FENCE, phase=Phase.DECLINED))
-    assert intent == Intent(Stage.AWAITING_APPROVAL, Phase.DECLINED)
+    intent = await consent(thread).intent(ISSUE, replace(FENCE, phase=NextStep.DECLINED))
+    assert intent == Intent(Stage.AWAITING_APPROVAL, NextStep.DECLINED)
     assert thread.read == 0

@@ -18,7 +18,7 @@ from shared.retry.run_errors import RunEnded
 from shared.workflow import Stage, Track
 from shared.workflow.labels import Labels
 from worker_agent import comments
-from worker_agent.decide import Phase
+from worker_agent.decide import NextStep
 from worker_agent.intake import intake_comments
 from worker_agent.intake.dependency_cycles import Link
 
@@ -41,19 +41,19 @@ def test_a_commit_message() -> None:
 
 
 def test_every_phase_has_words_for_what_it_begins_with() -> None:
-    assert set(comments.BEGINNINGS) == set(Phase)
+    assert set(comments.BEGINNINGS) == set(NextStep)
 
 
 @pytest.mark.parametrize(
     ("phase", "attempt", "round", "text"),
     [
         ("", 0, 0, "writing the tests, attempt 1 of 3"),
-        (Phase.GREEN, 1, 0, "writing the code, attempt 2 of 3"),
-        (Phase.GREEN, 3, 0, "writing the code, attempt 3 of 3"),
-        (Phase.REFACTOR, 1, 0, "tidying up the code"),
-        (Phase.FIX, 1, 0, "repairing what CI reports"),
-        (Phase.CI, 1, 1, "reading what CI reports"),
-        (Phase.FEEDBACK, 1, 1, "answering the review"),
+        (NextStep.GREEN, 1, 0, "writing the code, attempt 2 of 3"),
+        (NextStep.GREEN, 3, 0, "writing the code, attempt 3 of 3"),
+        (NextStep.REFACTOR, 1, 0, "tidying up the code"),
+        (NextStep.FIX, 1, 0, "repairing what CI reports"),
+        (NextStep.CI, 1, 1, "reading what CI reports"),
+        (NextStep.FEEDBACK, 1, 1, "answering the review"),
         ("unknown to this version", 0, 0, "writing the change"),
     ],
 )
@@ -63,7 +63,7 @@ def test_what_an_epoch_begins_with(phase: str, attempt: int, round: int, text: s
 
 
 def test_after_the_coding_an_epoch_begins_with_watching_ci_or_says_nothing() -> None:
-    assert comments.beginning(replace(FENCE, stage=Stage.TESTING, phase=Phase.CI), most=3) == "watching CI"
+    assert comments.beginning(replace(FENCE, stage=Stage.TESTING, phase=NextStep.CI), most=3) == "watching CI"
     assert comments.beginning(replace(FENCE, stage=Stage.REVIEWING), most=3) == ""
 
 

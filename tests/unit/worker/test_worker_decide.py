@@ -13,7 +13,7 @@ from shared.lock.record import Fence
 from shared.models import Issue
 from shared.specification import body_sha256
 from shared.workflow import Stage
-from worker_agent.decide import UNCHECKED, Action, Bounds, Head, Phase, Snapshot, decide
+from worker_agent.decide import UNCHECKED, Action, Bounds, Head, NextStep, Snapshot, decide
 from worker_agent.expected_labels import ExpectedLabels, expected_labels
 
 IMPLEMENTING, TESTING, REVIEWING, FAILED = Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING, Stage.FAILED
@@ -42,22 +42,22 @@ def done(fence: Fence, **facts: object) -> Action:
 )
 @pytest.mark.parametrize("stage", [IMPLEMENTING, TESTING, REVIEWING, FAILED])
 def test_what_has_ended_comes_first(stage: Stage, facts: dict[str, object], action: Action) -> None:
-    assert done(fence(stage, Phase.RED), **facts) is action
+    assert done(fence(stage, NextStep.RED), **facts) is action
 
 
 @pytest.mark.parametrize(
     ("phase", "attempt", "action"),
     [
         ("", 0, Action.WRITE_TESTS),
-        (Phase.RED, 9, Action.WRITE_TESTS),
-        (Phase.GREEN, 0, Action.IMPLEMENT),
-        (Phase.GREEN, 2, Action.IMPLEMENT),
-        (Phase.GREEN, 3, Action.GIVE_UP_ON_ATTEMPTS),
-        (Phase.REFACTOR, 3, Action.REFACTOR),
-        (Phase.FIX, 3, Action.FIX_CI),
-        (Phase.FEEDBACK, 0, Action.READ_CI),
-        (Phase.CI, 0, Action.READ_CI),
-        (Phase.ROUNDS, 0, Action.GIVE_UP_ON_ROUNDS),
+        (NextStep.RED, 9, Action.WRITE_TESTS),
+        (NextStep.GREEN, 0, Action.IMPLEMENT),
+        (NextStep.GREEN, 2, Action.IMPLEMENT),
+        (NextStep.GREEN, 3, Action.GIVE_UP_ON_ATTEMPTS),
+        (NextStep.REFACTOR, 3, Action.REFACTOR),
+        (NextStep.FIX, 3, Action.FIX_CI),
+        (NextStep.FEEDBACK, 0, Action.READ_CI),
+        (NextStep.CI, 0, Action.READ_CI),
+        (NextStep.ROUNDS, 0, Action.GIVE_UP_ON_ROUNDS),
     ],
 )
 def test_the_phase_says_which_paid_step_is_next(phase: str, attempt: int, action: Action) -> None:
@@ -65,10 +65,10 @@ def test_the_phase_says_which_paid_step_is_next(phase: str, attempt: int, action
 
 
 @pytest.mark.parametrize(
-    ("phase", "action"), [(Phase.FEEDBACK, Action.ADDRESS_REVIEW), (Phase.ANSWER, Action.ANSWER_REVIEW)]
+    ("phase", "action"), [(NextStep.FEEDBACK, Action.ADDRESS_REVIEW), (NextStep.ANSWER, Action.ANSWER_REVIEW)]
 )
 def test_what_was_said_of_an_open_pull_request_is_worked_on_and_what_was_done_is_only_said(
-    phase: Phase, action: Action
+    phase: NextStep, action: Action
 ) -> None:
     assert done(fence(IMPLEMENTING, phase, attempt=3, pr=57), pull_request=pull()) is action
 
@@ -77,7 +77,7 @@ def test_what_was_said_of_an_open_pull_request_is_worked_on_and_what_was_done_is
 def test_an_issue_that_says_something_else_now_is_asked_about_before_anything_is_paid_for(
     changed: dict[str, str],
 ) -> None:
-    for stage, phase in ((IMPLEMENTING, Phase.RED), (IMPLEMENTING, Phase.FEEDBACK), (TESTING, Phase.CI)):
+    for stage, phase in ((IMPLEMENTING, NextStep.RED), (IMPLEMENTING, NextStep.FEEDBACK), (TESTING, NextStep.CI)):
         bound = replace(fence(stage, phase), body_sha256=body_sha256("Title", ""))
         assert done(bound) is done(fence(stage, phase))
         assert done(bound, issue=replace(issue(stage), **changed)) is Action.ASK_ABOUT_EDIT  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def test_an_issue_that_says_something_else_now_is_asked_about_before_anything_is
     ],
 )
 def test_an_open_pull_request_waits_for_what_ci_says_of_our_own_head(facts: dict[str, object], action: Action) -> None:
-    assert done(fence(TESTING, Phase.CI, pr=57), pull_request=pull(), **facts) is action
+    assert done(fence(TESTING, NextStep.CI, pr=57), pull_request=pull(), **facts) is action
 
 
 @pytest.mark.parametrize("checks", CiVerdict)
@@ -128,7 +128,7 @@ def test_an_open_pull_request_waits_for_what_ci_says_of_our_own_head(facts: dict
 def test_what_cannot_be_merged_is_brought_in_step_whatever_ci_says(
     facts: dict[str, object], checks: CiVerdict, late: bool
 ) -> None:
-    held = fence(TESTING, Phase.CI, pr=57)
+    held = fence(TESTING, NextStep.CI, pr=57)
     assert done(held, checks=checks, late=late, **facts) is Action.SYNC
     assert done(held, checks=checks, late=late, head=Head.AHEAD, **facts) is Action.ADOPT
     assert done(held, checks=checks, late=late, **facts | {"pull_request": pull(merged=True)}) is Action.FINISH
@@ -137,24 +137,24 @@ def test_what_cannot_be_merged_is_brought_in_step_whatever_ci_says(
 @pytest.mark.parametrize("checks", CiVerdict)
 @pytest.mark.parametrize("head", Head)
 def test_what_a_round_has_led_to_is_answered_before_ci_is_looked_at(checks: CiVerdict, head: Head) -> None:
-    answering = fence(TESTING, Phase.ANSWER, pr=57, round=1)
+    answering = fence(TESTING, NextStep.ANSWER, pr=57, round=1)
     assert done(answering, pull_request=pull(), checks=checks, head=head) is Action.ANSWER_REVIEW
     assert done(answering, pull_request=pull(merged=True), checks=checks, head=head) is Action.FINISH
 
 
 def test_green_tests_without_a_pull_request_open_one() -> None:
-    assert done(fence(TESTING, Phase.CI)) is Action.OPEN_PULL_REQUEST
+    assert done(fence(TESTING, NextStep.CI)) is Action.OPEN_PULL_REQUEST
 
 
 @pytest.mark.parametrize(
     ("phase", "action"),
     [
-        (Phase.REFACTOR, Action.AWAIT_APPROVAL),
-        (Phase.CONFIRMED, Action.KEEP_REFACTORING),
-        (Phase.DECLINED, Action.DROP_REFACTORING),
+        (NextStep.REFACTOR, Action.AWAIT_APPROVAL),
+        (NextStep.CONFIRMED, Action.KEEP_REFACTORING),
+        (NextStep.DECLINED, Action.DROP_REFACTORING),
     ],
 )
-def test_a_refactoring_that_a_person_is_asked_about_waits_for_a_word(phase: Phase, action: Action) -> None:
+def test_a_refactoring_that_a_person_is_asked_about_waits_for_a_word(phase: NextStep, action: Action) -> None:
     assert done(fence(Stage.AWAITING_APPROVAL, phase)) is action
     assert expected_labels(fence(Stage.AWAITING_APPROVAL, phase)) == ExpectedLabels(Stage.AWAITING_APPROVAL, None)
 

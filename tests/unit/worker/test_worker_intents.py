@@ -16,7 +16,7 @@ from shared.specification import Specification, body_sha256, write
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
-from worker_agent.decide import RED_BASE, UNCHECKED, Action, Phase, Snapshot, decide
+from worker_agent.decide import RED_BASE, UNCHECKED, Action, NextStep, Snapshot, decide
 from worker_agent.intake.intents import UNAPPROVED, Cause, cause, find_intent, urged
 from worker_agent.policy import Policy
 
@@ -50,7 +50,7 @@ def intent_for(issue: Issue, pull_request: PullRequest | None, fence: Fence | No
     return find_intent(issue, pull_request, fence, POLICY, KEYS)
 
 
-FRESH = Intent(IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=TEXT)
+FRESH = Intent(IMPLEMENTING, NextStep.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=TEXT)
 
 
 @pytest.mark.parametrize(
@@ -61,35 +61,35 @@ def test_ready_begins_anew(old: Fence | None) -> None:
 
 
 def test_after_a_command_it_goes_on_where_it_stopped_and_without_anybody_s_label() -> None:
-    green, begun = fence(READY, Phase.GREEN, attempt=2), fence(READY, "")
-    assert intent_for(issue(READY), None, green) == Intent(IMPLEMENTING, Phase.GREEN, body_sha256=TEXT)
-    assert intent_for(issue(READY), None, begun) == Intent(IMPLEMENTING, Phase.RED, body_sha256=TEXT)
-    assert cause(Intent(IMPLEMENTING, Phase.GREEN), issue(READY), None, green, Labels()) is None
+    green, begun = fence(READY, NextStep.GREEN, attempt=2), fence(READY, "")
+    assert intent_for(issue(READY), None, green) == Intent(IMPLEMENTING, NextStep.GREEN, body_sha256=TEXT)
+    assert intent_for(issue(READY), None, begun) == Intent(IMPLEMENTING, NextStep.RED, body_sha256=TEXT)
+    assert cause(Intent(IMPLEMENTING, NextStep.GREEN), issue(READY), None, green, Labels()) is None
 
 
-@pytest.mark.parametrize("phase", ["", *Phase, RED_BASE, UNCHECKED])
+@pytest.mark.parametrize("phase", ["", *NextStep, RED_BASE, UNCHECKED])
 def test_after_a_command_no_remark_is_worked_on_that_nobody_can_have_made(phase: str) -> None:
     begun = fence(READY, phase)
     intent = intent_for(issue(READY), None, begun)
     assert isinstance(intent, Intent)
     action = decide(Snapshot(replace(begun, stage=intent.stage, phase=intent.phase), issue(READY)), now=AT)
-    built = phase not in {"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED}
+    built = phase not in {"", NextStep.RED, NextStep.GREEN, NextStep.REFACTOR, NextStep.CONFIRMED, NextStep.DECLINED}
     assert (action is Action.READ_CI) is built
     assert action not in {Action.ADDRESS_REVIEW, Action.FIX_CI}
 
 
-@pytest.mark.parametrize("phase", ["", *Phase, RED_BASE, UNCHECKED])
+@pytest.mark.parametrize("phase", ["", *NextStep, RED_BASE, UNCHECKED])
 def test_after_a_command_ci_is_read_anew_unless_a_remark_was_being_answered(phase: str) -> None:
     intent = intent_for(issue(REVIEWING), pull(CHANGES), fence(READY, phase, round=1, pr=57))
     assert isinstance(intent, Intent)
-    remarks: dict[str, Phase] = dict.fromkeys((Phase.FEEDBACK, Phase.ROUNDS), Phase.FEEDBACK)
-    remarks |= {Phase.ANSWER: Phase.ANSWER, Phase.TEXT: Phase.TEXT}
-    assert (intent.stage, intent.phase) == (IMPLEMENTING, remarks.get(phase, Phase.CI))
+    remarks: dict[str, NextStep] = dict.fromkeys((NextStep.FEEDBACK, NextStep.ROUNDS), NextStep.FEEDBACK)
+    remarks |= {NextStep.ANSWER: NextStep.ANSWER, NextStep.TEXT: NextStep.TEXT}
+    assert (intent.stage, intent.phase) == (IMPLEMENTING, remarks.get(phase, NextStep.CI))
     assert (intent.round, intent.work_head) == (2, "b" * 40)
 
 
 def test_what_was_changed_before_it_stopped_is_answered_and_not_paid_for_again() -> None:
-    halted = fence(READY, Phase.ANSWER, round=1, pr=57)
+    halted = fence(READY, NextStep.ANSWER, round=1, pr=57)
     intent = intent_for(issue(REVIEWING), pull(CHANGES), halted)
     assert isinstance(intent, Intent)
     begun = replace(halted, stage=intent.stage, phase=intent.phase)
@@ -100,9 +100,9 @@ def test_what_was_changed_before_it_stopped_is_answered_and_not_paid_for_again()
 @pytest.mark.parametrize("stage", [IMPLEMENTING, TESTING])
 def test_work_in_progress_goes_on_whatever_the_label_says(stage: Stage) -> None:
     for labels in ((READY,), (stage,), (), (READY, stage)):
-        assert intent_for(issue(*labels), None, fence(stage, Phase.GREEN)) == Intent(stage, Phase.GREEN)
-    with_pull = fence(stage, Phase.CI, pr=57)
-    assert intent_for(issue(stage), pull(), with_pull) == Intent(stage, Phase.CI, pr=57)
+        assert intent_for(issue(*labels), None, fence(stage, NextStep.GREEN)) == Intent(stage, NextStep.GREEN)
+    with_pull = fence(stage, NextStep.CI, pr=57)
+    assert intent_for(issue(stage), pull(), with_pull) == Intent(stage, NextStep.CI, pr=57)
 
 
 @pytest.mark.parametrize("stage", [REVIEWING, FAILED, CI_FAILED])
@@ -113,7 +113,9 @@ def test_labels_that_lag_behind_a_settled_fence_are_finished(stage: Stage) -> No
 
 
 def test_a_working_label_without_any_fence_begins_as_ready_would() -> None:
-    assert intent_for(issue(IMPLEMENTING), None, None) == Intent(IMPLEMENTING, Phase.RED, attempt=0, body_sha256=TEXT)
+    assert intent_for(issue(IMPLEMENTING), None, None) == Intent(
+        IMPLEMENTING, NextStep.RED, attempt=0, body_sha256=TEXT
+    )
 
 
 @pytest.mark.parametrize("stage", [REVIEWING, FAILED, CI_FAILED])
@@ -121,13 +123,13 @@ def test_requested_changes_begin_the_next_round_from_the_head(stage: Stage) -> N
     got = intent_for(issue(REVIEWING), pull(CHANGES), fence(stage, round=1, pr=57))
     text = "" if stage is REVIEWING else TEXT  # from a halt, whoever leads on approves the text as it is
     head = None if stage is REVIEWING else "b" * 40  # and the branch as it is
-    assert got == Intent(IMPLEMENTING, Phase.FEEDBACK, round=2, pr=57, work_head=head, body_sha256=text)
+    assert got == Intent(IMPLEMENTING, NextStep.FEEDBACK, round=2, pr=57, work_head=head, body_sha256=text)
 
 
 def test_whoever_leads_on_from_an_edit_has_the_new_text_worked_on() -> None:
     edited = replace(fence(FAILED, round=1, pr=57), body_sha256="b" * 64)
     got = intent_for(issue(REVIEWING), pull(CHANGES), edited)
-    assert got == Intent(IMPLEMENTING, Phase.TEXT, round=2, pr=57, work_head="b" * 40, body_sha256=TEXT)
+    assert got == Intent(IMPLEMENTING, NextStep.TEXT, round=2, pr=57, work_head="b" * 40, body_sha256=TEXT)
 
 
 @pytest.mark.parametrize(
@@ -152,10 +154,10 @@ def test_where_nothing_is_to_be_claimed_it_says_why(
 
 def test_after_the_last_round_a_person_is_asked_who_may_grant_one_more() -> None:
     last = fence(REVIEWING, round=3, pr=57)
-    assert intent_for(issue(REVIEWING), pull(CHANGES), last) == Intent(IMPLEMENTING, Phase.ROUNDS, pr=57)
+    assert intent_for(issue(REVIEWING), pull(CHANGES), last) == Intent(IMPLEMENTING, NextStep.ROUNDS, pr=57)
     granted = intent_for(issue(FAILED), pull(CHANGES), replace(last, stage=FAILED))
     assert isinstance(granted, Intent)
-    assert (granted.phase, granted.round) == (Phase.FEEDBACK, 4)
+    assert (granted.phase, granted.round) == (NextStep.FEEDBACK, 4)
 
 
 def test_what_is_merged_where_github_closes_no_issue_is_finished() -> None:
@@ -213,8 +215,8 @@ PULL_CHANGES = Cause(57, frozenset({CHANGES}))
         (issue(READY), pull(CHANGES), fence(FAILED, pr=57), PULL_CHANGES),
         (issue(REVIEWING), pull(CHANGES), fence(REVIEWING, pr=57, round=3), PULL_CHANGES),
         (issue(TESTING), pull(), fence(REVIEWING, pr=57), ISSUE_WORKING),
-        (issue(TESTING), None, fence(FAILED, Phase.FEEDBACK), ISSUE_WORKING),
-        (issue(READY), pull(TESTING), fence(FAILED, Phase.FEEDBACK, pr=57, round=1), PULL_WORKING),
+        (issue(TESTING), None, fence(FAILED, NextStep.FEEDBACK), ISSUE_WORKING),
+        (issue(READY), pull(TESTING), fence(FAILED, NextStep.FEEDBACK, pr=57, round=1), PULL_WORKING),
         (issue(REVIEWING), pull(open=False, merged=True, base="next"), fence(REVIEWING, pr=57), None),
     ],
 )

@@ -21,7 +21,7 @@ from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 from worker_agent.branch.history import History
-from worker_agent.decide import Head, Phase
+from worker_agent.decide import Head, NextStep
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import Feedback, FeedbackSnapshot
 from worker_agent.intake.other_accounts import OtherAccounts
@@ -36,8 +36,8 @@ HEAD, CHANGES = "b" * 40, "status:changes-requested"
 ISSUE = Issue(42, "Title", "Greet people.", frozenset(), ADA, AT, AT)
 PULL = PullRequest(57, "Title", "", BOT, frozenset({CHANGES}), "auto/issue-42", HEAD, "main")
 TEXT = body_sha256(ISSUE.title, ISSUE.body)
-ROUND = Intent(Stage.IMPLEMENTING, Phase.FEEDBACK, round=4, pr=57)
-OVER = Intent(Stage.IMPLEMENTING, Phase.ROUNDS, pr=57)
+ROUND = Intent(Stage.IMPLEMENTING, NextStep.FEEDBACK, round=4, pr=57)
+OVER = Intent(Stage.IMPLEMENTING, NextStep.ROUNDS, pr=57)
 
 
 @dataclass
@@ -95,18 +95,18 @@ async def refined(hub: Hub, intent: Intent, fence: Fence) -> Intent:
 @pytest.mark.parametrize(
     ("hub", "intent", "round", "comes_to"),
     [
-        (Hub(BOT, reviewers()), ROUND, 3, replace(ROUND, phase=Phase.CI, round=3)),
-        (Hub(BOT, reviewers()), ROUND, 0, replace(ROUND, phase=Phase.CI, round=1)),
-        (Hub(BOT, reviewers()), OVER, 3, replace(OVER, phase=Phase.CI, round=3)),
+        (Hub(BOT, reviewers()), ROUND, 3, replace(ROUND, phase=NextStep.CI, round=3)),
+        (Hub(BOT, reviewers()), ROUND, 0, replace(ROUND, phase=NextStep.CI, round=1)),
+        (Hub(BOT, reviewers()), OVER, 3, replace(OVER, phase=NextStep.CI, round=3)),
         (Hub(BOT, reviewers(), remarks=1), ROUND, 2, ROUND),
-        (Hub(BOT, reviewers(), remarks=1), OVER, 3, replace(OVER, phase=Phase.CI, round=3)),
+        (Hub(BOT, reviewers(), remarks=1), OVER, 3, replace(OVER, phase=NextStep.CI, round=3)),
         (Hub(BOT, reviewers(head="c" * 40)), ROUND, 3, ROUND),
         (Hub(BOT, reviewers(phase="")), ROUND, 3, ROUND),
-        (Hub(BOT, reviewers(phase="")), OVER, 3, replace(OVER, phase=Phase.FEEDBACK, round=4)),
+        (Hub(BOT, reviewers(phase="")), OVER, 3, replace(OVER, phase=NextStep.FEEDBACK, round=4)),
         (Hub(BOT, None), OVER, 3, OVER),
         (Hub(ADA, reviewers(), at=MUCH_LATER), ROUND, 2, ROUND),
         (Hub(ADA, reviewers(), at=MUCH_LATER), OVER, 3, OVER),
-        (Hub(ADA, reviewers(phase="")), OVER, 3, replace(OVER, phase=Phase.FEEDBACK, round=4)),
+        (Hub(ADA, reviewers(phase="")), OVER, 3, replace(OVER, phase=NextStep.FEEDBACK, round=4)),
     ],
     ids=[
         "its checks",
@@ -130,7 +130,7 @@ async def test_a_late_red_check_is_no_round_of_changes_unless_somebody_asks_for_
 
 
 RESTING = reviewers(Stage.IN_REVIEW, "")
-NEW: Mapping[str, Any] = {"phase": Phase.TEXT, "body_sha256": TEXT}
+NEW: Mapping[str, Any] = {"phase": NextStep.TEXT, "body_sha256": TEXT}
 
 
 @pytest.mark.parametrize(
@@ -191,4 +191,4 @@ async def test_events_that_do_not_show_who_has_set_the_label_are_asked_again() -
     with pytest.raises(NotShown, match="who set"):
         await refined(hub, ROUND, workers(text="e" * 64))
     hub.behind = False
-    assert (await refined(hub, ROUND, workers(text="e" * 64))).phase == Phase.TEXT
+    assert (await refined(hub, ROUND, workers(text="e" * 64))).phase == NextStep.TEXT

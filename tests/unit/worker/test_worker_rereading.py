@@ -17,7 +17,7 @@ from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
-from worker_agent.decide import Phase
+from worker_agent.decide import NextStep
 from worker_agent.feedback.items import Item
 from worker_agent.repairs import Repairs
 
@@ -56,7 +56,7 @@ class Shop:
         raise Begun
 
 
-def holding(approved_by: str, phase: Phase = Phase.FEEDBACK) -> Held:
+def holding(approved_by: str, phase: NextStep = NextStep.FEEDBACK) -> Held:
     key, nonce = ItemKey(Role.WORKER, 42), Nonces().fresh()
     begun = Fence(key, 1, nonce, "worker-a", Stage.IMPLEMENTING, AT, phase=phase, pr=57, round=1)
     fence = replace(begun, oid="0" * 40, approved_by=approved_by)
@@ -74,12 +74,12 @@ def repairs() -> Repairs:
 async def test_whoever_leads_on_where_nothing_was_said_has_ci_read_anew(approved_by: str) -> None:
     held = holding(approved_by)
     await repairs().address_review(held, ISSUE)
-    assert (held.fence.stage, held.fence.phase) == (Stage.TESTING, Phase.CI)
+    assert (held.fence.stage, held.fence.phase) == (Stage.TESTING, NextStep.CI)
 
 
 @pytest.mark.parametrize("approved_by", ["", "ada"])
 async def test_an_edited_text_is_worked_on_though_nothing_was_said(approved_by: str) -> None:
-    held = holding(approved_by, Phase.TEXT)
+    held = holding(approved_by, NextStep.TEXT)
     with pytest.raises(Begun):
         await repairs().address_review(held, ISSUE)
-    assert (held.fence.stage, held.fence.phase) == (Stage.IMPLEMENTING, Phase.TEXT)
+    assert (held.fence.stage, held.fence.phase) == (Stage.IMPLEMENTING, NextStep.TEXT)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from shared.git import objects
 from shared.git.names import activation_branch
-from shared.git.notes import Note, Phase
+from shared.git.notes import CommitKind, Note
 from shared.github.ports import StatusComments
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -83,7 +83,7 @@ class ActivationPhase:
         if red.verdict.error is not None or not red.verdict.red:
             raise _unusable(red.verdict)
         note = replace(red_note(work, baseline, red, None, {}), cost_usd=0.0, cost_source="")
-        await self._record(work, tree, note, FenceChange(phase=decide.Phase.GREEN, base=work.base))
+        await self._record(work, tree, note, FenceChange(phase=decide.NextStep.GREEN, base=work.base))
         await self._show(work, test, passes=False)
 
     async def _record_green(self, work: WorkContext, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
@@ -91,7 +91,7 @@ class ActivationPhase:
         cases = [name for name in sorted(run.passed) if activation.belongs(name, test)]
         before = {name: baseline.results.get(name) for name in cases}
         note = replace(
-            phase_note(work, Phase.GREEN, decide.Phase.CI, run),
+            phase_note(work, CommitKind.GREEN, decide.NextStep.CI, run),
             new_tests=tuple(cases),
             red={name: f"{old.outcome}: {old.first_line}" if old else "pending" for name, old in before.items()},
             green={name: str(run.results[name].outcome) for name in cases},

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from shared.git.notes import Note, Phase
+from shared.git.notes import CommitKind, Note
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue
@@ -57,14 +57,14 @@ async def upcoming(tools: PhaseTools, work: WorkContext) -> tuple[WorkContext, .
 
 async def tests(tools: PhaseTools, work: WorkContext) -> str:
     """Return the commit with the tests of the current cycle: the fence's, unless others have committed upon it."""
-    red = [commit for commit, note in await phases(tools, work) if note.phase is Phase.RED]
+    red = [commit for commit, note in await phases(tools, work) if note.phase is CommitKind.RED]
     return red[-1] if red else work.held.fence.work_head
 
 
 async def under_way(tools: PhaseTools, work: WorkContext) -> WorkContext:
     """Return the cycle whose tests are the fence's commit: its criterion, and the base where they were red."""
     note = dict(await phases(tools, work)).get(work.held.fence.work_head)
-    if note is None or note.phase not in {Phase.RED, Phase.SYNC}:
+    if note is None or note.phase not in {CommitKind.RED, CommitKind.SYNC}:
         return work
     criterion = of_id(work.specification.criteria, note.current_test)
     return replace(work, base=note.base, criterion=criterion, cycle=note.cycle, topic=note.current_test)
@@ -75,16 +75,16 @@ async def afterwards(tools: PhaseTools, work: WorkContext, note: Note | None = N
     if note is not None and work.criterion is not None:
         done = [earlier for _, earlier in await phases(tools, work)]
         if pending(work.specification.criteria, [*done, note]):
-            return FenceChange(phase=decide.Phase.RED, attempt=0)
+            return FenceChange(phase=decide.NextStep.RED, attempt=0)
     if tools.policy.code.refactor != "off":
-        return FenceChange(phase=decide.Phase.REFACTOR)
+        return FenceChange(phase=decide.NextStep.REFACTOR)
     return to_ci()
 
 
 def to_ci() -> FenceChange:
     """Return the fence's change for a commit that is published as a pull request."""
     stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
-    return FenceChange(stage=stage, phase=decide.Phase.CI)
+    return FenceChange(stage=stage, phase=decide.NextStep.CI)
 
 
 PER_CRITERION = "per-criterion"
@@ -93,7 +93,7 @@ PER_CRITERION = "per-criterion"
 def settled(notes: Iterable[Note]) -> frozenset[str]:
     """Return the ids of the criteria that are green or set aside."""
     notes = tuple(notes)
-    green = {note.current_test for note in notes if note.phase is Phase.GREEN and note.current_test}
+    green = {note.current_test for note in notes if note.phase is CommitKind.GREEN and note.current_test}
     return frozenset(green).union(*(note.set_aside for note in notes))
 
 

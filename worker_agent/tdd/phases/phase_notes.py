@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from shared.git.notes import Baseline, Note, NoteError, Phase
+from shared.git.notes import Baseline, CommitKind, Note, NoteError
 from shared.pending.mark import TITLE
-from worker_agent.decide import Phase as Next
+from worker_agent.decide import NextStep
 from worker_agent.phase_tools import Cost
 from worker_agent.tdd.evidence import proofs
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict
@@ -17,7 +17,7 @@ from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.work_context import WorkContext
 
 
-def phase_note(work: WorkContext, phase: Phase, next_phase: Next, run: TestRun) -> Note:
+def phase_note(work: WorkContext, phase: CommitKind, next_phase: NextStep, run: TestRun) -> Note:
     """Return what the notes of all phases of a cycle have: its criterion and base, and the run that ended the phase."""
     return Note(
         issue=work.issue.number,
@@ -36,7 +36,7 @@ def red_note(
 ) -> Note:
     """Return the note of red tests; `refused` is the last attempt before them, `aside` criteria left out."""
     return replace(
-        phase_note(work, Phase.RED, Next.GREEN, red.run),
+        phase_note(work, CommitKind.RED, NextStep.GREEN, red.run),
         new_tests=red.verdict.red,
         red={test: _outcome(red.run, test) for test in red.verdict.red},
         baseline=counted(baseline),
@@ -50,7 +50,7 @@ def green_note(work: WorkContext, runs: tuple[TestRun, TestRun, TestRun], verdic
     baseline, red, green = runs
     rows = proofs(red, green, verdict.proven)
     return replace(
-        phase_note(work, Phase.GREEN, Next.CI, green),
+        phase_note(work, CommitKind.GREEN, NextStep.CI, green),
         new_tests=verdict.proven,
         red={row.test: ": ".join(filter(None, (row.red, row.red_message))) for row in rows},
         green={row.test: row.green for row in rows},

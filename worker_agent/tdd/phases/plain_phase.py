@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shared.git.notes import Phase
+from shared.git.notes import CommitKind
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
 from shared.lock.fence import advance
@@ -58,7 +58,7 @@ class PlainPhase:
             return False
         work = await next_phase.open_first(self._tools, held, issue)
         await self._verification.baseline(work)
-        await advance(held, FenceChange(phase=decide.Phase.GREEN, base=work.base))
+        await advance(held, FenceChange(phase=decide.NextStep.GREEN, base=work.base))
         return True
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> bool:
@@ -97,7 +97,7 @@ class PlainPhase:
     async def _record(self, work: WorkContext, tree: str, green: Green, attempt: int) -> None:
         held, cost = work.held, self._tools.take_spent(work.issue.number)
         note = replace(
-            phase_note(work, Phase.GREEN, decide.Phase.CI, green.run),
+            phase_note(work, CommitKind.GREEN, decide.NextStep.CI, green.run),
             baseline=counted(await self._verification.baseline(work)),
             attempts=attempt,
             proof=replace(green.proof, suite_runs=self._tools.test_runs.take_suite_runs(work.issue.number)),

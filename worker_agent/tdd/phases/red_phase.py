@@ -102,7 +102,7 @@ class RedPhase:
         ids = [criterion.id for criterion in work.specification.criteria]
         note = replace(note, covers=covered(written.closing_text, note.new_tests, ids))
         phased = PhaseCommit(written.tree, work.base, subject(work, "Add tests for"), note)
-        to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
+        to = FenceChange(phase=decide.NextStep.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
         await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
         comment = comments.tests_written(
             held.fence, red.verdict.red, _reasons_left_out(red.verdict, aside), note.current_test, work.pictures.unseen

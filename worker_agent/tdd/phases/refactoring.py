@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.git import objects
-from shared.git.notes import Note, NoteError, Phase
+from shared.git.notes import CommitKind, Note, NoteError
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
 from shared.lock.hold import Held
@@ -93,7 +93,7 @@ class Refactoring:
     async def keep(self, held: Held, issue: Issue) -> None:
         """Publish the refactoring after a person has approved it."""
         work, _, (_, note) = await self._waiting_commits(held, issue)
-        note = replace(note, next_phase=decide.Phase.CI)
+        note = replace(note, next_phase=decide.NextStep.CI)
         await self._tools.phase_commits.amend(held, work.space, note, work.specification, _after_approval())
 
     async def drop(self, held: Held, issue: Issue) -> None:
@@ -102,7 +102,7 @@ class Refactoring:
         error = NoteError(
             "", DECLINED.format(held.fence.approved_by or "a person"), "", 1, held.server_now().isoformat()
         )
-        note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
+        note = replace(green, next_phase=decide.NextStep.CI, rolled_back=(*green.rolled_back, error))
         to = replace(_after_approval(), work_head=commit)
         await self._tools.phase_commits.amend(held, work.space, note, work.specification, to)
 
@@ -112,7 +112,7 @@ class Refactoring:
         """Return the green commit and the refactoring on top of it, each with its note."""
         work = await self._tools.open(held, issue)
         phases = await next_phase.phases(self._tools, work)
-        if len(phases) < 2 or phases[-1][1].phase is not Phase.REFACTOR:
+        if len(phases) < 2 or phases[-1][1].phase is not CommitKind.REFACTOR:
             raise NothingToConfirm
         return work, phases[-2], phases[-1]
 
@@ -138,8 +138,8 @@ class Refactoring:
         note = Note(
             issue=work.issue.number,
             cycle=green.cycle,
-            phase=Phase.REFACTOR,
-            next_phase=decide.Phase.REFACTOR if asks else decide.Phase.CI,
+            phase=CommitKind.REFACTOR,
+            next_phase=decide.NextStep.REFACTOR if asks else decide.NextStep.CI,
             base=green.base,
             test_result=run.one_line(),
             exit_code=run.code,
@@ -156,7 +156,7 @@ class Refactoring:
 
     async def _keep_green(self, held: Held, work: WorkContext, green: Note, error: NoteError) -> None:
         """Keep the green commit; its note records the attempt, and the branch moves to it."""
-        note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
+        note = replace(green, next_phase=decide.NextStep.CI, rolled_back=(*green.rolled_back, error))
         note = spent(note, self._tools.take_spent(work.issue.number))
         await self._tools.phase_commits.amend(held, work.space, note, work.specification, next_phase.to_ci())
 
@@ -173,9 +173,9 @@ class Refactoring:
 
 def _to_approval() -> FenceChange:
     stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.APPROVAL_NEEDED).to
-    return FenceChange(stage=stage, phase=decide.Phase.REFACTOR)
+    return FenceChange(stage=stage, phase=decide.NextStep.REFACTOR)
 
 
 def _after_approval() -> FenceChange:
     stage = move(Track.SPECIFICATION, Stage.AWAITING_APPROVAL, Event.CONFIRMED).to
-    return FenceChange(stage=stage, phase=decide.Phase.CI)
+    return FenceChange(stage=stage, phase=decide.NextStep.CI)
