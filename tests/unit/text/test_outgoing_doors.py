@@ -60,7 +60,7 @@ def _keyword(name: str, of: str) -> set[str]:
 def test_one_place_sends_a_payload_and_it_passes_the_gate() -> None:
     nodes = list(_nodes("payload"))
     read = {file for file, node in nodes if isinstance(node, ast.Attribute) and ast.unparse(node) == "call.payload"}
-    assert read == {"shared/github/transport.py", "shared/github/reading.py"}, "reading knows what it has asked for"
+    assert read == {"shared/github/transport.py", "shared/github/calls.py"}, "the other knows what it has asked for"
     words = [ast.unparse(node) for file, node in nodes if file in read and isinstance(node, ast.Call)]
     assert {word for word in words if word.startswith("json.dumps")} == {"json.dumps(fit)", "json.dumps(fit).encode()"}
     gate = [ast.unparse(node) for _, node in _nodes("_outgoing") if isinstance(node, ast.Call)]
