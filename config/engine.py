@@ -98,7 +98,7 @@ class LockSettings(Section):
     heartbeat: float = Field(300, gt=0)
     """Seconds between two signs of life."""
     settle: float = Field(5, ge=0)
-    """Seconds between a claim and reading who has won."""
+    """Seconds before a comment that replicas may lack is read again."""
     key_files: tuple[UserPath, ...] = ()
     """Files with secrets that sign the engine's comments; the first signs, all verify."""
 

@@ -32,7 +32,7 @@ class FindingAnswer(StrictModel):
     """One thing that was found."""
 
     severity: Literal["critical", "major", "minor", "remark"] = Field(
-        description="critical and major must be different before merging; minor and remark do not hold the merge back"
+        description="critical and major must be different before merging; approve if only minor and remark are left"
     )
     path: str = Field(description="the file, from the root of the repository")
     line: int | None = Field(description="a line of the new version that stands in the diff; null when there is none")

@@ -1,6 +1,7 @@
 """The conditions of a claim: something to begin, no open blocker, a label set by a trusted account.
 
-What is eligible may still be put off: by a red base, the configuration, a ceiling, or the role that has the next step.
+What is eligible may still be put off: by the configuration, a ceiling, the role that has the next step, or, if it waits
+for a red base to be green again, by that. New work begins on a red base as well.
 """
 
 from __future__ import annotations
