@@ -113,8 +113,14 @@ class Reviewer:
         view = await self._claims.look(candidate.number)
         with one_look.look():
             intent = view if isinstance(view, Skip) else await self._intent(view, candidate.updated_at)
-        self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
-        return view if isinstance(view, Skip) else await self._claims.prepare(view, intent)
+        if isinstance(view, Skip):
+            return view
+        claim = await self._claims.prepare(view, intent)
+        if isinstance(claim, Skip):
+            self._closed.pop(
+                candidate.number, None
+            )  # not before, unless the lease is ours: its closing is told once
+        return claim
 
     async def _intent(self, view: LockView, updated_at: datetime | None) -> Intent | Skip:
         number = view.key.number
@@ -126,6 +132,7 @@ class Reviewer:
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
         """Hold the lease as a block. Items that have ended here need no look when they are closed."""
         async with self._claims.hold(lease) as held:
+            self._closed.pop(held.fence.key.number, None)
             try:
                 yield held
             finally:

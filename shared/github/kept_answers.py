@@ -23,7 +23,7 @@ MAX_BYTES = 2**20
 """Bytes above which an answer is not kept."""
 
 MAX_ANSWERS = 10_000
-"""Most answers that stay at a start; those that were asked for longest ago go first."""
+"""Most answers that stay at a start, and after as many new ones; those that were asked for longest ago go first."""
 
 KEPT_SECONDS = 30 * 86_400.0
 """Seconds (wall clock) without a request after which an answer is removed at a start."""
@@ -70,6 +70,7 @@ class KeptAnswers:
         self._path, self._clock, self._most = path, clock, most
         self._open: sqlite3.Connection | None = None
         self._usable = True
+        self._kept = 0
 
     def find(self, url: str) -> KeptAnswer | None:
         """Return the last answer; None if nothing is kept."""
@@ -88,7 +89,15 @@ class KeptAnswers:
         if not answer.etag or len(answer.body) > MAX_BYTES:
             return
         row = (self._who, url, answer.etag, answer.next, zlib.compress(answer.body, 1), self._clock.now())
-        self._in_transaction(lambda connection: connection.execute(_KEEP, row))
+        self._kept += 1
+        full = self._kept % self._most == 0
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(_KEEP, row)
+            if full:
+                connection.execute(_MANY, (self._most - 1,))
+
+        self._in_transaction(write)
 
     def close(self) -> None:
         """Close the file."""

@@ -85,7 +85,7 @@ class ClaimQueue:
 
     async def _try(self, queue: list[Candidate], most: int, turn: Turn, begin: Begin, *, strict: bool) -> bool:
         lost = begun = 0
-        while queue and lost < LOST_CLAIMS_PER_TICK and begun < most:
+        while queue and lost < LOST_CLAIMS_PER_TICK and begun < most and not self._admission.holding_back:
             if not turn.ask():
                 return True
             candidate = self._spread.next(queue)
@@ -136,8 +136,10 @@ class ClaimQueue:
             return got
 
     async def _claim(self, candidate: Candidate, slot: Slot) -> Lease | Skip | None:
-        """Read everything, then take the slot, then write the lock."""
+        """Read everything, then take the slot, then write the lock, unless the process was told to stop meanwhile."""
         claim = await self._agent.prepare(candidate)
         if isinstance(claim, Skip):
             return claim
+        if reason := self._admission.holding_back:
+            return Skip(reason, self._interval)
         return await claim() if slot.take() else None

@@ -17,7 +17,7 @@ from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.polling_loop import Loop
 from shared.scheduling.admission import Admission, Paused
-from shared.scheduling.agent_contract import Candidate, Ended, Rest, Result, Skip, Step
+from shared.scheduling.agent_contract import Candidate, Claim, Ended, Rest, Result, Skip, Step
 from shared.scheduling.slots import Slots
 
 CI = Rest("ci")
@@ -181,3 +181,19 @@ async def test_while_it_leaves_a_loop_is_not_hurried_but_ends_with_its_last_item
         await anyio.wait_all_tasks_blocked()
         assert ended == [1], "the floor between two ticks does not hold it up"
     assert looks == agent.looks == 1
+
+
+async def test_an_order_to_stop_that_comes_during_a_look_stops_its_claims(tmp_path: Path) -> None:
+    class Reading(FakeAgent):
+        async def prepare(self, candidate: Candidate) -> Claim | Skip:
+            file.write_text("upgrade")
+            return await super().prepare(candidate)
+
+        async def claim(self, number: int) -> Lease:
+            raise AssertionError("no lock is made to be released at once")
+
+    file = tmp_path / "PAUSE"
+    agent = Reading(list(range(1, 9)))
+    async with loop_of(agent, Admission(pause_file=file)).open() as loop:
+        assert await loop.tick() == 0
+        assert [reason.partition(": paused (upgrade)")[0] for reason in loop.skipped] == ["ada/thing#1"], "one was read"

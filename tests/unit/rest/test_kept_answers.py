@@ -143,3 +143,12 @@ def test_there_are_never_too_many(tmp_path: Path) -> None:
     kept.close()
     again = KeptAnswers(tmp_path / "answers" / "answers.db", "me", clock, most=3)
     assert [number for number in range(5) if again.find(f"{URL}/{number}")] == [2, 3, 4]
+
+
+def test_a_process_that_never_restarts_keeps_few_more(tmp_path: Path) -> None:
+    clock = Clock()
+    kept = KeptAnswers(tmp_path / "answers" / "answers.db", "me", clock, most=3)
+    for number in range(10):
+        clock.wall += 1
+        kept.keep(f"{URL}/{number}", ANSWER)
+    assert [number for number in range(10) if kept.find(f"{URL}/{number}")] == [6, 7, 8, 9], "pruned at the ninth"

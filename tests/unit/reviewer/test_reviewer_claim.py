@@ -127,3 +127,22 @@ async def test_a_label_that_lags_behind_a_failure_is_finished() -> None:
     (ended,) = await tick(world)
     assert ended.result is Result.FAILED
     assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
+
+
+async def test_a_closed_pull_request_is_a_candidate_until_its_lease_is_ours() -> None:
+    world = World(answers=[answer()])
+    agent = reviewer(world)
+    lease = await look(agent)
+    assert isinstance(lease, Lease)
+    async with agent.hold(lease) as held:
+        await agent.step(held)
+    world.change(open=False, merged=True)
+    (closed,) = await agent.discover()
+    assert not isinstance(await agent.prepare(closed), Skip)
+    assert await agent.discover() == (closed,), (
+        "no slot was left, or another agent was faster"
+    )
+    lease = await claimed(agent, closed)
+    assert isinstance(lease, Lease)
+    async with agent.hold(lease):
+        assert await agent.discover() == ()
