@@ -117,9 +117,7 @@ class Reviewer:
             return view
         claim = await self._claims.prepare(view, intent)
         if isinstance(claim, Skip):
-            self._closed.pop(
-                candidate.number, None
-            )  # not before, unless the lease is ours: its closing is told once
+            self._closed.pop(candidate.number, None)  # not before, unless the lease is ours: its closing is told once
         return claim
 
     async def _intent(self, view: LockView, updated_at: datetime | None) -> Intent | Skip:

@@ -139,9 +139,7 @@ async def test_a_closed_pull_request_is_a_candidate_until_its_lease_is_ours() ->
     world.change(open=False, merged=True)
     (closed,) = await agent.discover()
     assert not isinstance(await agent.prepare(closed), Skip)
-    assert await agent.discover() == (closed,), (
-        "no slot was left, or another agent was faster"
-    )
+    assert await agent.discover() == (closed,), "no slot was left, or another agent was faster"
     lease = await claimed(agent, closed)
     assert isinstance(lease, Lease)
     async with agent.hold(lease):
