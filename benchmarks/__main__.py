@@ -59,7 +59,7 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
 """Part -> the results file that it goes into, and what measures it; three of them as large as the arguments say."""
 
 BY_NAME_ONLY = frozenset({"fleet", "proof", "repositories", "scale", "soak"})
-"""RepositoryAdapters that take a quarter of an hour or more: run only by their name."""
+"""Parts that take a quarter of an hour or more: run only by their name."""
 
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:

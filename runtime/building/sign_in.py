@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 ANSWERS = Path("answers") / "answers.db"
 """The file in the state directory that keeps GitHub's answers; all agents of a machine use it."""
 
+LISTS_IN_WORK, LISTS_POLLED = 400, 4
+"""Lists of GitHub's that memory holds: for items in work, and for each repository, which a poll reads every time."""
+
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
@@ -147,7 +150,8 @@ class Identities:
             outgoing=process.outgoing,
         )
         if self._keeps:
-            github.remember(self._open_kept_answers())
+            lists = LISTS_IN_WORK + LISTS_POLLED * len(process.settings.repositories)
+            github.remember(self._open_kept_answers(), lists)
         return github
 
 

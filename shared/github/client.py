@@ -76,9 +76,13 @@ class GitHub:
         self._reads = Reads(self._transport, root, self._calls, self._versions, self.ids)
         self._returned: dict[str, tuple[Any, ...]] = {}
 
-    def remember(self, kept: KeptAnswers) -> None:
-        """Keep answers beyond this process; earlier ones are confirmed instead of being read anew."""
-        self._reads.kept = kept
+    def remember(self, kept: KeptAnswers, lists: int) -> None:
+        """Keep answers beyond this process; earlier ones are confirmed instead of being read anew.
+
+        Of lists, so many stay in memory: the others are read from `kept` when they are asked for. Call it before
+        the first read.
+        """
+        self._reads.remember(kept, lists)
 
     def second_reader(self) -> GitHub:
         """Return another reader of the same connection: token, limits, pace, answers are shared, news are its own."""

@@ -30,7 +30,7 @@ TRIES = 3
 BACKOFF_SECONDS = 0.5
 """Pause in seconds before the second try; doubled for the third."""
 
-TEXT_BYTES, TEXTS = 2**20, 1000
+TEXT_BYTES, TEXTS = 2**20, 400
 """Bytes and number of single answers kept in memory, for items in work; those of ended items would only fill it."""
 
 Converter = Callable[[Any], tuple[Any, ...]]
@@ -50,9 +50,14 @@ class Reads:
     def __init__(
         self, transport: Transport, root: ApiRoot, calls: Calls, versions: ItemVersions, ids: GlobalIds
     ) -> None:
-        self.kept: KeptAnswers | None = None
+        self._kept: KeptAnswers | None = None
         self._transport, self._root, self._calls, self._versions, self._ids = transport, root, calls, versions, ids
         self._values, self._texts = Cache(), Cache(max_entries=TEXTS, max_bytes=TEXT_BYTES)
+
+    def remember(self, kept: KeptAnswers, lists: int) -> None:
+        """Keep answers in a file as well, and no more than so many lists in memory. Call it before the first read."""
+        self._kept = kept
+        self._values = Cache(max_entries=lists)
 
     async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> CachedAnswer:
         """Return the answer to a JSON read; with `convert`, only its `items` are kept, the same ones while unchanged.
@@ -76,8 +81,8 @@ class Reads:
         if url is None or not etag:
             return
         self._texts.keep(url, JSON, CachedAnswer(etag, answer.body, extent=extent(reply)))
-        if self.kept is not None:
-            self.kept.keep(url, KeptAnswer(etag, answer.body, None))
+        if self._kept is not None:
+            self._kept.keep(url, KeptAnswer(etag, answer.body, None))
 
     async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> CachedAnswer:
         url, form = self._calls.address(path), JSON if convert is None else convert.__qualname__
@@ -98,8 +103,8 @@ class Reads:
         read = KeptAnswer(answer.headers.get("etag", ""), answer.body, answer.next)
         entry = self._entry_of(path, read, self._calls.value(call, answer), convert)
         cache.keep(url, form, entry)
-        if self.kept is not None:
-            self.kept.keep(url, read)
+        if self._kept is not None:
+            self._kept.keep(url, read)
         return entry
 
     def _entry_of(self, path: str, read: KeptAnswer, value: Any, convert: Converter | None) -> CachedAnswer:
@@ -111,7 +116,7 @@ class Reads:
 
     def _entry_of_before(self, path: str, url: str, cache: Cache, convert: Converter | None) -> CachedAnswer | None:
         """Return an answer from before this process, or from long ago: GitHub is asked if it still holds."""
-        read = self.kept.find(url) if self.kept is not None else None
+        read = self._kept.find(url) if self._kept is not None else None
         if read is None:
             return None
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from github_bench import EVERYTHING, NAME, Bench, bench
 
 from shared.github.client import GitHub
+from shared.github.comments import Comments
 from shared.github.issues import Issues
 from shared.github.kept_answers import KeptAnswer, KeptAnswers
 from shared.github.label_board import LabelBoard
@@ -40,6 +41,18 @@ async def test_a_start_after_a_stop_is_not_charged(tmp_path: Path) -> None:
         assert await look(started(b, tmp_path, token)) == first
         assert b.charged == before
         assert len(b.lab.exchanges) == 2 * before, "all of it was asked again"
+
+
+async def test_of_many_lists_memory_holds_a_few_and_none_is_charged_again(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        numbers = [b.lab.issue(NAME, f"T{number}", "B", author="ada").number for number in range(12)]
+        github = b.client_of(token, KeptAnswers(tmp_path / "answers" / "answers.db", token, b.clock), lists=3)
+        first = [await Comments(github, NAME).thread(number) for number in numbers]
+        before = b.charged
+        assert [await Comments(github, NAME).thread(number) for number in numbers] == first
+        assert b.charged == before
+        assert len(b.lab.exchanges) == 2 * before, "each was asked again"
 
 
 async def test_what_has_changed_meanwhile_is_seen(tmp_path: Path) -> None:
