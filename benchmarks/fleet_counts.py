@@ -79,13 +79,13 @@ def claims_in(repository: str, moves: Mapping[str, Sequence[FenceMove]]) -> list
     return sorted(found, key=lambda claim: claim.at)
 
 
-def polls_of(exchanges: Iterable[Exchange], names: Mapping[str, str], ahead: float) -> Polls:
-    """Return the answered polls; `names`: token -> process, `ahead`: seconds of the lab's clock before theirs."""
+def polls_of(exchanges: Iterable[Exchange], ahead: float) -> Polls:
+    """Return the answered polls; `ahead`: seconds of the lab's clock before theirs."""
     found: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for exchange in exchanges:
-        if exchange.change_list and exchange.token in names and exchange.status in {200, 304}:
+        if exchange.change_list and exchange.agent and exchange.status in {200, 304}:
             repository = exchange.path.removeprefix("/repos/").removesuffix("/issues")
-            found[names[exchange.token], repository].append((exchange.answered + ahead, exchange.asked + ahead))
+            found[exchange.agent, repository].append((exchange.answered + ahead, exchange.asked + ahead))
     return {key: sorted(times) for key, times in found.items()}
 
 

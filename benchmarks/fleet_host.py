@@ -1,7 +1,7 @@
 """A fleet at one lab: repositories, accounts and processes of a given size, and the issues that they are given.
 
 Each account owns a part of the repositories: its workers work in all of them, and its neighbour's account reviews.
-Every process has a token and a state directory of its own.
+The processes of one account share its token and, as on one machine, a state directory.
 """
 
 from __future__ import annotations
@@ -106,16 +106,14 @@ class Fleet:
         return [name for house in self.houses for name in (house.name, *house.more)]
 
     @property
-    def tokens(self) -> dict[str, str]:
-        """The end of a token -> the process that has it."""
-        names = [name for agents in self.agents for name in agents]
-        return {self.houses[0].token_of(name)[-TOKENS_END:]: name for name in names}
+    def processes(self) -> list[str]:
+        """The names of all processes."""
+        return [name for agents in self.agents for name in agents]
 
     @property
     def owners(self) -> dict[str, str]:
         """The end of a token -> its account."""
-        logins = {name: login for agents in self.agents for name, login in agents.items()}
-        return {token: logins[name] for token, name in self.tokens.items()}
+        return {self.houses[0].token_of(login)[-TOKENS_END:]: login for login in self.sizes.logins}
 
     def reviews(self, name: str) -> bool:
         """Return whether that process is a reviewer."""
@@ -134,10 +132,10 @@ class Fleet:
         """Run all processes until the block ends."""
         async with AsyncExitStack() as stack:
             for house, agents in zip(self.houses, self.agents, strict=True):
+                config = house.config(house.tokens[0])
                 for name in agents:
                     role = Role.REVIEWER if self.reviews(name) else Role.WORKER
-                    house.tokens = (name, name)
-                    await stack.enter_async_context(house.running(role, name, state=name))
+                    await stack.enter_async_context(house.started(role, name, config))
             yield
 
     async def polled(self, seconds: float) -> None:
@@ -147,10 +145,10 @@ class Fleet:
         with anyio.move_on_after(seconds) as limit:
             while len(loops) < self.sizes.loops:
                 new, read = exchanges[read:], len(exchanges)
-                loops |= {(one.token, one.path) for one in new if one.change_list}
+                loops |= {(one.agent, one.path) for one in new if one.change_list}
                 await self.clock.sleep(0.5)
         if limit.cancelled_caught:
-            polled = Counter(self.tokens.get(token, "") for token, _ in loops)
+            polled = Counter(agent for agent, _ in loops)
             raise Stuck(
                 f"Not everything was polled ({len(loops)} of {self.sizes.loops}: {dict(polled)}): see {self._root}."
             )
@@ -187,11 +185,12 @@ async def fleet_of(sizes: Sizes, root: Path) -> AsyncIterator[Fleet]:
         for index, login in enumerate(sizes.logins):
             first, *more = [repository_name(sizes, one) for one in range(index, sizes.repositories, sizes.accounts)]
             house = LabHost(lab, root, proxy, clock, keys, name=first, more=more, write_interval_seconds=0.25)
+            house.tokens = (login, _reviewer(sizes, index))
             house.script, house.options = f"{login}.scenario.yml", ("--verbose",)
             houses.append(house)
             await _prepare(house, sizes, index)
         fleet = Fleet(sizes, lab, proxy, clock, houses, [_agents(sizes, index) for index in range(sizes.accounts)])
-        houses[0].sign_in({name: login for agents in fleet.agents for name, login in agents.items()})
+        houses[0].sign_in({login: login for login in sizes.logins})
         yield fleet
 
 

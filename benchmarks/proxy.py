@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -21,7 +22,10 @@ _OWN_OF_A_HOP = frozenset(
 """Headers that each connection sets for itself; aiohttp has already inflated and joined what they describe."""
 
 TOKENS_END = 8
-"""Characters of a token that are kept: enough to tell callers apart."""
+"""Characters of a token that are kept: enough to tell accounts apart."""
+
+_AGENT = re.compile(r"workflow-engine \(([a-z0-9-]+)\)")
+"""The User-Agent by which an agent names itself."""
 
 _ADDRESSES = ("link", "location")
 """Answer headers that hold absolute URLs of the server."""
@@ -56,7 +60,10 @@ class Proxy:
         async with sent as answer:
             token = request.headers.get("Authorization", "")[-TOKENS_END:]
             wait = wait_asked(answer.headers)
-            self.exchanges.append(Exchange(request.method, request.raw_path, answer.status, token, asked, now(), wait))
+            named = _AGENT.fullmatch(request.headers.get("User-Agent", ""))
+            agent = named[1] if named else ""
+            times = (asked, now(), wait)
+            self.exchanges.append(Exchange(request.method, request.raw_path, answer.status, token, *times, agent))
             back = self._back(answer)
             if ".git/" not in request.path:
                 return web.Response(status=answer.status, headers=back, body=await answer.read())

@@ -26,8 +26,9 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and the status of its answer; `target` is path and query, `token` tells callers apart.
+    """One request and the status of its answer; `target` is path and query, `token` the end of the caller's token.
 
+    `agent` is the agent that the request names.
     `asked` and `answered` are seconds of the event loop's clock; `wait_seconds` is the pause that the answer asks for.
     """
 
@@ -38,6 +39,7 @@ class Exchange:
     asked: float = 0.0
     answered: float = 0.0
     wait_seconds: float = 0.0
+    agent: str = ""
 
     @property
     def path(self) -> str:

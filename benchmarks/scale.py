@@ -102,7 +102,7 @@ def _read_counts(fleet: Fleet, spans: Spans) -> tuple[Tally, Tally, dict[str, Lo
     """Return the requests among few and among many issues, and the facts from each process's log."""
     exchanges = fleet.proxy.exchanges
     facts = {}
-    for name in fleet.tokens.values():
+    for name in fleet.processes:
         with fleet.houses[0].log(name).open(encoding="utf-8", errors="replace") as lines:
             facts[name] = log_facts(lines)
     return tally(exchanges[spans.few : spans.many]), tally(exchanges[spans.many : spans.end]), facts
@@ -116,7 +116,7 @@ async def _claim_rows(fleet: Fleet, facts: dict[str, LogFacts]) -> list[Row]:
         changes = bare.log_of_refs.read() if bare.log_of_refs else []
         claims += claims_in(name, await fence_moves(bare, changes))
     ahead = fleet.clock.now() - anyio.current_time()
-    polls = polls_of(fleet.proxy.exchanges, fleet.tokens, ahead)
+    polls = polls_of(fleet.proxy.exchanges, ahead)
     near = overtaken(claims, fleet.written, polls, across=False)
     vain = [one for one in near if (one.urgent.repository, one.urgent.number) in facts[one.claim.agent].left_alone]
     far = {one.claim for one in overtaken(claims, fleet.written, polls, across=True)}

@@ -149,6 +149,7 @@ class Identities:
             pacing=pace_of(process).pacing,
             outgoing=process.outgoing,
         )
+        github.name_agent(process.agent.id)
         if self._keeps:
             lists = LISTS_IN_WORK + LISTS_POLLED * len(process.settings.repositories)
             github.remember(self._open_kept_answers(), lists)

@@ -35,7 +35,8 @@ class CachedAnswer:
     """One answer. `next` is its next page as its Link header named it: a 304 carries none, so it may be old.
 
     `extent` is how much of a list it is. `items` are the values made of its body if it is kept as a list of
-    values; they must not be changeable. `is_packed` is true if `body` is compressed.
+    values; they must not be changeable. `is_packed` is true if `body` is compressed. `read` is when it was read (wall
+    clock, seconds).
     """
 
     etag: str
@@ -44,6 +45,7 @@ class CachedAnswer:
     items: tuple[Any, ...] = ()
     extent: Extent = NOTHING
     is_packed: bool = False
+    read: float = 0.0
 
     @property
     def size(self) -> int:

@@ -76,6 +76,10 @@ class GitHub:
         self._reads = Reads(self._transport, root, self._calls, self._versions, self.ids)
         self._returned: dict[str, tuple[Any, ...]] = {}
 
+    def name_agent(self, agent: str) -> None:
+        """Name the agent in the header User-Agent of each request, for whoever reads the server's logs."""
+        self._transport.requester = f"workflow-engine ({agent})"
+
     def remember(self, kept: KeptAnswers, lists: int) -> None:
         """Keep answers beyond this process; earlier ones are confirmed instead of being read anew.
 

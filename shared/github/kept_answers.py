@@ -1,4 +1,6 @@
-"""GitHub's answers kept on disk over a restart, each to be confirmed by a free 304 before it is used.
+"""GitHub's answers kept on disk over a restart and for the machine's other agents of the same token.
+
+Each has to be confirmed by a free 304 before it is used.
 
 It is a cache: a file that is busy, broken or gone costs full readings and nothing else.
 """
@@ -32,16 +34,20 @@ BUSY_SECONDS = 0.05
 """Seconds to wait for another process's transaction, in the event loop."""
 
 _TABLE = """
-CREATE TABLE IF NOT EXISTS answers (
-  who TEXT NOT NULL, url TEXT NOT NULL, etag TEXT NOT NULL, next TEXT, body BLOB NOT NULL, used REAL NOT NULL,
+CREATE TABLE IF NOT EXISTS readings (
+  who TEXT NOT NULL, url TEXT NOT NULL, etag TEXT NOT NULL, next TEXT, body BLOB NOT NULL, read REAL NOT NULL,
+  used REAL NOT NULL,
   PRIMARY KEY (who, url)
 ) WITHOUT ROWID
 """
-_FIND = "SELECT etag, next, body FROM answers WHERE who = ? AND url = ?"
-_USED = "UPDATE answers SET used = ? WHERE who = ? AND url = ?"
-_KEEP = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)"
-_OLD = "DELETE FROM answers WHERE used < ?"
-_MANY = "DELETE FROM answers WHERE used < (SELECT used FROM answers ORDER BY used DESC LIMIT 1 OFFSET ?)"
+_FORMER = "DROP TABLE IF EXISTS answers"
+"""Removes the table of an earlier version, which did not say when an answer was read."""
+
+_FIND = "SELECT etag, next, body, read FROM readings WHERE who = ? AND url = ? AND etag <> ? AND read > ?"
+_USED = "UPDATE readings SET used = ? WHERE who = ? AND url = ?"
+_KEEP = "INSERT OR REPLACE INTO readings VALUES (?, ?, ?, ?, ?, ?, ?)"
+_OLD = "DELETE FROM readings WHERE used < ?"
+_MANY = "DELETE FROM readings WHERE used < (SELECT used FROM readings ORDER BY used DESC LIMIT 1 OFFSET ?)"
 
 T = TypeVar("T")
 
@@ -50,11 +56,14 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """The body of an answer with its ETag, and the next page that its Link header named."""
+    """The body of an answer with its ETag, the next page that its Link header named, and when it was read (wall clock,
+    seconds).
+    """
 
     etag: str
     body: bytes
     next: str | None
+    read: float
 
 
 class KeptAnswers:
@@ -72,15 +81,18 @@ class KeptAnswers:
         self._usable = True
         self._kept = 0
 
-    def find(self, url: str) -> KeptAnswer | None:
-        """Return the last answer; None if nothing is kept."""
+    def find(self, url: str, *, etag: str = "", after: float = 0.0) -> KeptAnswer | None:
+        """Return the last answer; None if nothing is kept, or nothing newer than the caller's own.
+
+        That one has the ETag `etag`, and was read at `after`.
+        """
 
         def read(connection: sqlite3.Connection) -> KeptAnswer | None:
-            found = connection.execute(_FIND, (self._who, url)).fetchone()
+            found = connection.execute(_FIND, (self._who, url, etag, after)).fetchone()
             if found is None:
                 return None
             connection.execute(_USED, (self._clock.now(), self._who, url))
-            return KeptAnswer(found[0], zlib.decompress(found[2]), found[1])
+            return KeptAnswer(found[0], zlib.decompress(found[2]), found[1], found[3])
 
         return self._in_transaction(read)
 
@@ -88,7 +100,7 @@ class KeptAnswers:
         """Keep an answer in the place of an older one, unless it has no ETag or is too large."""
         if not answer.etag or len(answer.body) > MAX_BYTES:
             return
-        row = (self._who, url, answer.etag, answer.next, zlib.compress(answer.body, 1), self._clock.now())
+        row = (self._who, url, answer.etag, answer.next, zlib.compress(answer.body, 1), answer.read, self._clock.now())
         self._kept += 1
         full = self._kept % self._most == 0
 
@@ -130,6 +142,7 @@ class KeptAnswers:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             with connection:
+                connection.execute(_FORMER)
                 connection.execute(_TABLE)
                 connection.execute(_OLD, (self._clock.now() - KEPT_SECONDS,))
                 connection.execute(_MANY, (self._most - 1,))

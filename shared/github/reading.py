@@ -80,14 +80,14 @@ class Reads:
         url, etag = _address_of(call.url, reply), answer.headers.get("etag", "")
         if url is None or not etag:
             return
-        self._texts.keep(url, JSON, CachedAnswer(etag, answer.body, extent=extent(reply)))
+        self._texts.keep(url, JSON, CachedAnswer(etag, answer.body, extent=extent(reply), read=self._now()))
         if self._kept is not None:
-            self._kept.keep(url, KeptAnswer(etag, answer.body, None))
+            self._kept.keep(url, KeptAnswer(etag, answer.body, None, self._now()))
 
     async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> CachedAnswer:
         url, form = self._calls.address(path), JSON if convert is None else convert.__qualname__
         cache = self._texts if convert is None else self._values
-        cached = cache.find(url, form) or self._entry_of_before(path, url, cache, convert)
+        cached = self._entry_of_file(path, url, cache, convert) or cache.find(url, form)
         call = ApiRequest("GET", url, etag=cached.etag if cached else None)
         answer = await self._transport.exchange(call, lambda: self._calls.admit(call, urgent=urgent))
         if answer.status == 304 and cached is not None:
@@ -100,7 +100,7 @@ class Reads:
         if answer.status in MOVED:
             await self._calls.learn(call, answer)
             return await self._entry_once(path, urgent, convert)
-        read = KeptAnswer(answer.headers.get("etag", ""), answer.body, answer.next)
+        read = KeptAnswer(answer.headers.get("etag", ""), answer.body, answer.next, self._now())
         entry = self._entry_of(path, read, self._calls.value(call, answer), convert)
         cache.keep(url, form, entry)
         if self._kept is not None:
@@ -112,19 +112,28 @@ class Reads:
         self._ids.learn(path, value)
         self._versions.listed(path.partition("?")[0], value, self._transport.clock.boot())
         body, items = (read.body, ()) if convert is None else (b"", convert(value))
-        return CachedAnswer(read.etag, body, read.next, items, extent(value))
+        return CachedAnswer(read.etag, body, read.next, items, extent(value), read=read.read)
 
-    def _entry_of_before(self, path: str, url: str, cache: Cache, convert: Converter | None) -> CachedAnswer | None:
-        """Return an answer from before this process, or from long ago: GitHub is asked if it still holds."""
-        read = self._kept.find(url) if self._kept is not None else None
+    def _entry_of_file(self, path: str, url: str, cache: Cache, convert: Converter | None) -> CachedAnswer | None:
+        """Return what the file knows and memory lacks, from before this process or read by another agent meanwhile.
+
+        None if memory has the newest. GitHub is asked if it still holds.
+        """
+        form = JSON if convert is None else convert.__qualname__
+        held = cache.find(url, form)
+        etag, after = ("", 0.0) if held is None else (held.etag, held.read)
+        read = self._kept.find(url, etag=etag, after=after) if self._kept is not None else None
         if read is None:
             return None
         try:
             entry = self._entry_of(path, read, json.loads(read.body) if read.body else None, convert)
         except (ValueError, Transient):  # another version has kept it
             return None
-        cache.keep(url, JSON if convert is None else convert.__qualname__, entry)
+        cache.keep(url, form, entry)
         return entry
+
+    def _now(self) -> float:
+        return self._transport.clock.now()
 
     async def _text_once(self, path: str, accept: str) -> str:
         call = ApiRequest("GET", self._calls.address(path), accept)

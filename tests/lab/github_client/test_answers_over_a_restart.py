@@ -55,6 +55,41 @@ async def test_of_many_lists_memory_holds_a_few_and_none_is_charged_again(tmp_pa
         assert len(b.lab.exchanges) == 2 * before, "each was asked again"
 
 
+async def test_what_one_agent_has_read_is_not_charged_to_the_others_of_its_token(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
+        lists = [Issues(started(b, tmp_path, token), NAME) for _ in range(3)]
+        for title in ("T", "U", "V"):
+            b.lab.at(NAME).issues.edit(issue.number, "ada", title=title)
+            b.clock.seconds += 1
+            before = b.charged
+            for agent in lists:
+                recent = await agent.recent()
+                assert recent is not None
+                assert [one.title for one in recent] == [title], "each sees the change"
+            assert b.charged == before + 1, f"the first one alone is charged for {title}"
+
+
+async def test_an_older_reading_of_another_agent_takes_the_place_of_no_newer_one(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
+        kept = KeptAnswers(tmp_path / "answers" / "answers.db", token, b.clock)
+        github = b.client_of(token, kept)
+        await Issues(github, NAME).recent()
+        url = f"{b.lab.url}/repos/{NAME}/issues?state=open&sort=updated&direction=desc&per_page=100"
+        old = kept.find(url)
+        assert old is not None
+        b.clock.seconds += 1
+        b.lab.at(NAME).issues.edit(issue.number, "ada", title="U")
+        await Issues(github, NAME).recent()
+        kept.keep(url, old)
+        before = b.charged
+        await Issues(github, NAME).recent()
+        assert b.charged == before
+
+
 async def test_what_has_changed_meanwhile_is_seen(tmp_path: Path) -> None:
     async with bench(tmp_path / "lab") as b:
         token = b.lab.token("engine", EVERYTHING)
@@ -86,7 +121,7 @@ async def test_what_another_version_has_kept_is_read_anew(tmp_path: Path) -> Non
         kept = KeptAnswers(tmp_path / "answers" / "answers.db", token, b.clock)
         (url,) = {one for one in urls(b) if "sort=updated" in one}
         for body in (b"no JSON", b'[{"number": 1}]', b""):
-            kept.keep(url, KeptAnswer('W/"of-before"', body, None))
+            kept.keep(url, KeptAnswer('W/"of-before"', body, None, b.clock.now()))
             recent = await Issues(started(b, tmp_path, token), NAME).recent()
             assert recent is not None
             assert [one.title for one in recent] == ["T"]

@@ -12,14 +12,13 @@ from benchmarks.lab_host import Stuck
 SIZES = Sizes(repositories=3, issues=5, workers=3, reviewers=2, accounts=2, poll_seconds=2)
 
 
-async def test_every_process_has_a_token_of_its_account_and_every_issue_a_repository(tmp_path: Path) -> None:
+async def test_every_process_has_a_name_every_account_a_token_and_every_issue_a_repository(tmp_path: Path) -> None:
     async with fleet_of(SIZES, tmp_path) as fleet:
         assert fleet.repositories == ["ada/engine-a-000", "ada/engine-a-002", "ada/engine-b-001"]
-        names = sorted(name for name in fleet.tokens.values() if not fleet.reviews(name))
+        names = sorted(name for name in fleet.processes if not fleet.reviews(name))
         assert names == ["engine-a-worker-0", "engine-a-worker-1", "engine-b-worker-0"]
-        owner = {name: fleet.owners[token] for token, name in fleet.tokens.items()}
-        assert owner["engine-a-worker-1"] == "engine-a"
-        assert owner["engine-a-reviewer-0"] == "engine-b"
+        assert sorted(fleet.owners.values()) == ["engine-a", "engine-b"]
+        assert [house.tokens for house in fleet.houses] == [("engine-a", "engine-b"), ("engine-b", "engine-a")]
         fleet.write(range(SIZES.issues), lambda issue: issue)
         labels = [fleet.lab.at(one.repository).issues.records[one.number].labels for one in fleet.written]
         assert labels == [("status:ready", *filter(None, (label,))) for label in PRIORITIES]

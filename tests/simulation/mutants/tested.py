@@ -16,7 +16,12 @@ OF_THE_LOCK = ("tests/unit/lock", "tests/unit/reconcile", "tests/lab/lock")
 BESIDE = {
     "shared/text/comment_signatures.py": ("tests/unit/text/test_comment_signatures.py", "tests/unit/lock"),
     "shared/git/": ("tests/unit/git", "tests/lab/git/test_git_fences.py", "tests/lab/git"),
-    "shared/github/": ("tests/unit/github_client", "tests/lab/github_client/test_github_writes.py", "tests/lab/github_client", "tests/lab/lock"),
+    "shared/github/": (
+        "tests/unit/github_client",
+        "tests/lab/github_client/test_github_writes.py",
+        "tests/lab/github_client",
+        "tests/lab/lock",
+    ),
 }
 """Tests of what the lock stands on, by the beginning of a path."""
 

@@ -57,13 +57,13 @@ def test_a_claim_begins_an_epoch_of_a_workers_fence() -> None:
 
 def test_only_polls_that_were_answered_show_anything() -> None:
     asked = [
-        Exchange("GET", POLL.format(HERE), 200, "aaa", 1.0, 2.0),
-        Exchange("GET", POLL.format(HERE), 304, "aaa", 3.0, 4.0),
-        Exchange("GET", POLL.format(HERE), 502, "aaa", 5.0, 6.0),
+        Exchange("GET", POLL.format(HERE), 200, "aaa", 1.0, 2.0, agent="one"),
+        Exchange("GET", POLL.format(HERE), 304, "aaa", 3.0, 4.0, agent="one"),
+        Exchange("GET", POLL.format(HERE), 502, "aaa", 5.0, 6.0, agent="one"),
         Exchange("GET", POLL.format(HERE), 200, "of a person", 7.0, 8.0),
-        Exchange("GET", f"/repos/{HERE}/issues/1", 200, "aaa", 9.0, 10.0),
+        Exchange("GET", f"/repos/{HERE}/issues/1", 200, "aaa", 9.0, 10.0, agent="one"),
     ]
-    assert polls_of(asked, {"aaa": "one"}, 100.0) == {("one", HERE): [(102.0, 101.0), (104.0, 103.0)]}
+    assert polls_of(asked, 100.0) == {("one", HERE): [(102.0, 101.0), (104.0, 103.0)]}
 
 
 def test_a_log_tells_which_claims_were_lost_and_what_was_left_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 from shared.github.kept_answers import KEPT_SECONDS, MAX_BYTES, KeptAnswer, KeptAnswers
 
 URL = "https://api.github.com/repos/o/r"
-ANSWER = KeptAnswer('W/"1"', b'{"id": 7}', None)
+ANSWER = KeptAnswer('W/"1"', b'{"id": 7}', None, 5.0)
 
 
 @dataclass
@@ -37,9 +37,9 @@ def opened(directory: Path, who: str = "me", clock: Clock | None = None) -> Kept
 def test_the_next_process_knows_what_was_answered_last(tmp_path: Path) -> None:
     first = opened(tmp_path)
     first.keep(URL, ANSWER)
-    first.keep(URL, KeptAnswer('W/"2"', b"[]", f"{URL}?page=2"))
+    first.keep(URL, KeptAnswer('W/"2"', b"[]", f"{URL}?page=2", 5.0))
     first.close()
-    assert opened(tmp_path).find(URL) == KeptAnswer('W/"2"', b"[]", f"{URL}?page=2")
+    assert opened(tmp_path).find(URL) == KeptAnswer('W/"2"', b"[]", f"{URL}?page=2", 5.0)
     assert opened(tmp_path).find(f"{URL}/labels") is None
 
 
@@ -67,8 +67,8 @@ def test_other_accounts_of_the_machine_cannot_read_it(tmp_path: Path) -> None:
 
 def test_nothing_is_made_before_there_is_something_to_keep(tmp_path: Path) -> None:
     kept = opened(tmp_path)
-    kept.keep(URL, KeptAnswer("", b"{}", None))
-    kept.keep(URL, KeptAnswer('"1"', b"x" * (MAX_BYTES + 1), None))
+    kept.keep(URL, KeptAnswer("", b"{}", None, 5.0))
+    kept.keep(URL, KeptAnswer('"1"', b"x" * (MAX_BYTES + 1), None, 5.0))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -84,7 +84,7 @@ def test_what_is_busy_is_no_answer_and_is_used_again_later(tmp_path: Path) -> No
     kept.keep(URL, ANSWER)
     other = sqlite3.connect(tmp_path / "answers" / "answers.db")
     other.execute("BEGIN IMMEDIATE")
-    kept.keep(URL, KeptAnswer('"3"', b"", None))
+    kept.keep(URL, KeptAnswer('"3"', b"", None, 5.0))
     other.rollback()
     other.close()
     assert kept.find(URL) == ANSWER
@@ -100,7 +100,7 @@ def test_a_broken_file_costs_full_readings_and_is_replaced_at_the_next_start(tmp
         file.write_bytes(b"no database at all, but text of a person" * 100)
     else:
         with sqlite3.connect(file) as broken:
-            broken.execute("UPDATE answers SET body = ?", (b"no such form",))
+            broken.execute("UPDATE readings SET body = ?", (b"no such form",))
         broken.close()
     kept = opened(tmp_path)
     assert kept.find(URL) is None
