@@ -33,7 +33,7 @@ BARE_NAMES = "/repos/{owner}/{repo}/issues/{issue_number}/labels"
 """The path at which POST and PUT also accept a bare list of names, which this edition does not describe."""
 
 GRAPHQL = "/graphql"
-"""The path outside of the REST description; `tests/unit/github_client/test_graphql_documents.py` judges it."""
+"""The path outside of the REST description; `tests/unit/rest/test_graphql_documents.py` judges it."""
 
 _FOREIGN_MEDIA = re.compile(r"application/vnd\.github\.(v3\.)?(diff|patch|raw|sha)\b")
 

@@ -17,9 +17,9 @@ BESIDE = {
     "shared/text/comment_signatures.py": ("tests/unit/text/test_comment_signatures.py", "tests/unit/lock"),
     "shared/git/": ("tests/unit/git", "tests/lab/git/test_git_fences.py", "tests/lab/git"),
     "shared/github/": (
-        "tests/unit/github_client",
-        "tests/lab/github_client/test_github_writes.py",
-        "tests/lab/github_client",
+        "tests/unit/rest",
+        "tests/lab/rest/test_github_writes.py",
+        "tests/lab/rest",
         "tests/lab/lock",
     ),
 }

@@ -26,7 +26,12 @@ async def test_a_story_goes_through_a_round_of_changes_to_its_merge(engine: Engi
     async with engine.agent(Role.PLANNER) as planner:
         await engine.until(lambda: "status:specified" in labels(engine, story), planner)
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
-        await engine.until(lambda: not engine.issue(story + 1).open, worker, reviewer)
+        for _ in range(15):
+            if not engine.issue(story + 1).open:
+                break
+            await engine.tick(worker, reviewer)
+            engine.lab.clock.advance(5)  # a list that lags is not believed for some seconds
+    assert not engine.issue(story + 1).open
     (pull,) = pulls(engine)
     assert (engine.issue(pull.number).author, pull.merged_by) == (WRITER, REVIEWER)
     assert (await fence(engine, story + 1)).round == 1
