@@ -288,19 +288,18 @@ class Loop:
 
 
 class _LogOnce:
-    """Logs errors that only a person can end once, not at every tick."""
+    """Logs errors that only a person or a certain time can end once, not at every tick."""
 
     def __init__(self) -> None:
         self._standing = ""
 
     def failed(self, error: EngineError) -> None:
-        """Log a failed tick: a `Transient` one always, others unless they were logged just before or have been told."""
-        if isinstance(error, Transient):
-            log.warning("tick_failed", outcome="retrying", error=str(error))
-            return
+        """Log a failed tick, unless it was logged just before or has been told; what may pass at once always."""
         told = str(error) == self._standing or (isinstance(error, Unauthorized) and error.logged)
         self._standing = str(error)
-        if not told:
+        if isinstance(error, Transient) and (not told or not error.is_limit):
+            log.warning("tick_failed", outcome="retrying", error=str(error))
+        elif not told:
             log.error("tick_failed", outcome="retrying", error=str(error))
 
     def settled(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import anyio
 import pytest
 from fakes.agent import DONE, INTERVAL, FakeAgent, lease, own_slot
@@ -9,6 +11,7 @@ from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Misconfigured, Transient, Unauthorized
+from shared.github.errors import Limited
 from shared.github.token_refusals import RETRY_SECONDS, TokenRefusals
 from shared.github.tokens import Kept
 from shared.loop.claim_queue import BARRED_SECONDS
@@ -19,6 +22,7 @@ from shared.scheduling.agent_contract import Ended, Rest, Result
 pytestmark = pytest.mark.fault(5)
 
 BAD = "Bad credentials"
+FIRST, SECOND = (Limited(datetime(2026, 7, 25, hour, tzinfo=UTC), "the hour is used up") for hour in (10, 11))
 
 
 def loop_of(agent: FakeAgent, clock: HandClock, *, interval: float = 0.0) -> Loop:
@@ -78,9 +82,12 @@ def test_an_app_that_was_uninstalled_is_refused_in_its_own_words() -> None:
             ["no such label", "no App"],
         ),
         ([Transient("502"), Transient("502")], ["502", "502"]),
+        ([FIRST] * 3 + [SECOND], [str(FIRST), str(SECOND)]),
     ],
 )
-async def test_a_daemon_says_once_what_only_a_person_can_change(errors: list[Exception], logged: list[str]) -> None:
+async def test_a_daemon_says_once_what_only_a_person_or_a_time_can_end(
+    errors: list[Exception], logged: list[str]
+) -> None:
     agent = FakeAgent([1], discovery=list(errors))
     with capture_logs() as events:
         async with loop_of(agent, HandClock()).open() as loop:
