@@ -78,12 +78,14 @@ def busiest(times: Iterable[float], seconds: float = 60.0) -> int:
 
 
 def too_early(exchanges: Iterable[Exchange]) -> int:
-    """Return the requests, git's aside, that a token sent between a refusal and the end of the pause it was told."""
+    """Return the requests, git's aside, that an agent sent between a refusal and the end of the pause it was told."""
     requests = list(exchanges)
-    pauses: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    pauses: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for exchange in requests:
         if exchange.refused:
             end = exchange.answered + exchange.wait_seconds - MARGIN_SECONDS
-            pauses[exchange.token].append((exchange.answered + UNDER_WAY_SECONDS, end))
+            pauses[exchange.token, exchange.agent].append((exchange.answered + UNDER_WAY_SECONDS, end))
     answered = [one for one in requests if not one.git and one.path != "/rate_limit"]
-    return sum(any(start < one.asked < end for start, end in pauses.get(one.token, ())) for one in answered)
+    return sum(
+        any(start < one.asked < end for start, end in pauses.get((one.token, one.agent), ())) for one in answered
+    )

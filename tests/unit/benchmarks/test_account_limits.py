@@ -17,7 +17,8 @@ REFUSED = Exchange("POST", COMMENT, 403, "one", 99.9, 100.0, 60.0)
     [
         (Exchange("GET", ISSUES, 200, "one", 130.0, 130.1), 1),
         (Exchange("POST", COMMENT, 201, "one", 130.0, 130.1), 1),
-        (Exchange("GET", ISSUES, 200, "two", 130.0, 130.1), 0),  # another process
+        (Exchange("GET", ISSUES, 200, "two", 130.0, 130.1), 0),  # another account's
+        (Exchange("GET", ISSUES, 200, "one", 130.0, 130.1, agent="worker-2"), 0),  # another process
         (Exchange("GET", ISSUES, 200, "one", 100.2, 100.3), 0),  # left before the refusal was read
         (Exchange("GET", ISSUES, 200, "one", 160.0, 161.0), 0),
         (Exchange("POST", "/a/b.git/git-upload-pack", 200, "one", 130.0, 130.1), 0),  # git has limits of its own
