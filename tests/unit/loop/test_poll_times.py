@@ -11,7 +11,7 @@ from fakes.clock import HandClock
 from shared.loop.polling_loop import JITTER, Loop
 from shared.scheduling.agent_contract import Candidate
 
-SECONDS = 0.4
+SECONDS = 1.0
 LOOPS = 40
 
 
