@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 ANSWERS = Path("answers") / "answers.db"
 """The file in the state directory that keeps GitHub's answers; all agents of a machine use it."""
 
-LISTS_IN_WORK, LISTS_POLLED = 400, 4
-"""Lists of GitHub's that memory holds: for items in work, and for each repository, which a poll reads every time."""
-
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
@@ -151,8 +148,7 @@ class Identities:
         )
         github.name_agent(process.agent.id)
         if self._keeps:
-            lists = LISTS_IN_WORK + LISTS_POLLED * len(process.settings.repositories)
-            github.remember(self._open_kept_answers(), lists)
+            github.remember(self._open_kept_answers())
         return github
 
 

@@ -28,7 +28,7 @@ from shared.github.kept_answers import KeptAnswers
 from shared.github.limits import RateLimit
 from shared.github.pacing import Pacing
 from shared.github.paging import PAGE, address, entries, may_go_on
-from shared.github.reading import BACKOFF_SECONDS, Reads
+from shared.github.reading import BACKOFF_SECONDS, TEXTS_BESIDE_FILE, Reads
 from shared.github.replica_lag import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
 from shared.github.server_time import DOUBT_SECONDS, LOOPBACK_DOUBT_SECONDS, ServerTime
 from shared.github.transport import ApiRequest, Response, TokenSource, Transport
@@ -77,16 +77,18 @@ class GitHub:
         self._returned: dict[str, tuple[Any, ...]] = {}
 
     def name_agent(self, agent: str) -> None:
-        """Name the agent in the header User-Agent of each request, for whoever reads the server's logs."""
+        """Name the agent in the header User-Agent of each request, for whoever reads the server's logs.
+
+        Of several agents in one process, which share this client, it is the first.
+        """
         self._transport.requester = f"workflow-engine ({agent})"
 
-    def remember(self, kept: KeptAnswers, lists: int) -> None:
+    def remember(self, kept: KeptAnswers, texts: int = TEXTS_BESIDE_FILE) -> None:
         """Keep answers beyond this process; earlier ones are confirmed instead of being read anew.
 
-        Of lists, so many stay in memory: the others are read from `kept` when they are asked for. Call it before
-        the first read.
+        Memory holds the `texts` answers used last, the others are read from `kept`. Call it before the first read.
         """
-        self._reads.remember(kept, lists)
+        self._reads.remember(kept, texts)
 
     def second_reader(self) -> GitHub:
         """Return another reader of the same connection: token, limits, pace, answers are shared, news are its own."""

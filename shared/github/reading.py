@@ -30,8 +30,11 @@ TRIES = 3
 BACKOFF_SECONDS = 0.5
 """Pause in seconds before the second try; doubled for the third."""
 
-TEXT_BYTES, TEXTS = 2**20, 400
-"""Bytes and number of single answers kept in memory, for items in work; those of ended items would only fill it."""
+TEXT_BYTES, TEXTS, TEXTS_BESIDE_FILE = 2**20, 1000, 400
+"""Bytes and number of answers kept in memory as text, for items in work: fewer where a file keeps them all.
+
+Those of ended items would only fill it.
+"""
 
 Converter = Callable[[Any], tuple[Any, ...]]
 """Makes frozen values of one page of a list; raises `Transient` if the page cannot be used."""
@@ -54,10 +57,10 @@ class Reads:
         self._transport, self._root, self._calls, self._versions, self._ids = transport, root, calls, versions, ids
         self._values, self._texts = Cache(), Cache(max_entries=TEXTS, max_bytes=TEXT_BYTES)
 
-    def remember(self, kept: KeptAnswers, lists: int) -> None:
-        """Keep answers in a file as well, and no more than so many lists in memory. Call it before the first read."""
+    def remember(self, kept: KeptAnswers, texts: int) -> None:
+        """Keep answers in a file as well, and no more than `texts` as text in memory. Call it before the first read."""
         self._kept = kept
-        self._values = Cache(max_entries=lists)
+        self._texts = Cache(max_entries=texts, max_bytes=TEXT_BYTES)
 
     async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> CachedAnswer:
         """Return the answer to a JSON read; with `convert`, only its `items` are kept, the same ones while unchanged.

@@ -38,14 +38,14 @@ class Bench:
     def client(self, login: str, **permissions: str) -> GitHub:
         return self.client_of(self.lab.token(login, permissions or EVERYTHING))
 
-    def client_of(self, value: str, kept: KeptAnswers | None = None, lists: int = 100) -> GitHub:
+    def client_of(self, value: str, kept: KeptAnswers | None = None, texts: int = 100) -> GitHub:
         async def token() -> str:
             return value
 
         pacing = Pacing(self.clock, write_interval_seconds=0)
         github = GitHub(self.session, token=token, api_url=self.lab.url, clock=self.clock, pacing=pacing)
         if kept is not None:
-            github.remember(kept, lists)
+            github.remember(kept, texts)
         return github
 
     async def branch(self, name: str, path: str, text: str) -> str:

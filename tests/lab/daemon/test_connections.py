@@ -56,6 +56,15 @@ async def test_what_one_agent_has_read_costs_the_other_nothing_and_is_news_to_it
     assert [status for path, status in starts if path != "/user"] == [200, 304]
 
 
+async def test_each_request_names_its_agent(engine: Engine) -> None:
+    engine.scenario.write_text("[]", encoding="utf-8")
+    async with AsyncExitStack() as stack:
+        (process,), (worker,) = await together(engine, stack, Role.WORKER)
+        await worker.issues.recent()
+    callers = {one.request_headers["User-Agent"] for one in engine.lab.exchanges}
+    assert {one for one in callers if not one.startswith("git/")} == {f"workflow-engine ({process.agent.id})"}
+
+
 async def test_one_pace_for_one_account_and_another_one_for_the_reviewers(engine: Engine, reviewer_token: Path) -> None:
     engine.scenario.write_text("[]", encoding="utf-8")
     api = {"api_url": engine.lab.url, "write_interval_seconds": 0.0}

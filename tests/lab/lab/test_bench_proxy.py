@@ -31,12 +31,14 @@ async def test_pages_etags_and_git_pass_through_and_are_counted(tmp_path: Path) 
             lab.issue(NAME, f"Issue {number}", author="ada", labels=("bug",))
         pacing = Pacing(clock, write_interval_seconds=0)
         github = GitHub(session, token=token, api_url=proxy.url, clock=clock, pacing=pacing)
+        github.name_agent("worker-1")
         issues = Issues(github, NAME)
         assert len(await issues.labelled("bug")) == 101  # the second page's address leads through the proxy again
         assert await issues.recent() is not None
         assert await issues.recent() is None
         seen = proxy.tally()
         assert (seen.requests, seen.charged, seen.charged_change_lists) == (4, 3, 1)
+        assert {one.agent for one in proxy.exchanges} == {"worker-1"}
         answers = Credentials(tmp_path / "askpass", proxy.url, token)
         git = Git(tmp_path / "mirror.git", child_environment(), credentials=answers)
         mirror = Mirror(git, f"{proxy.url}/{NAME}.git")

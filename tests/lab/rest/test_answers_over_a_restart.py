@@ -43,16 +43,22 @@ async def test_a_start_after_a_stop_is_not_charged(tmp_path: Path) -> None:
         assert len(b.lab.exchanges) == 2 * before, "all of it was asked again"
 
 
-async def test_of_many_lists_memory_holds_a_few_and_none_is_charged_again(tmp_path: Path) -> None:
+async def test_of_many_answers_memory_holds_a_few_and_none_is_charged_again(tmp_path: Path) -> None:
     async with bench(tmp_path / "lab") as b:
         token = b.lab.token("engine", EVERYTHING)
         numbers = [b.lab.issue(NAME, f"T{number}", "B", author="ada").number for number in range(12)]
-        github = b.client_of(token, KeptAnswers(tmp_path / "answers" / "answers.db", token, b.clock), lists=3)
+        file = tmp_path / "answers" / "answers.db"
+        kept = KeptAnswers(file, token, b.clock)
+        github = b.client_of(token, kept, texts=3)
         first = [await Comments(github, NAME).thread(number) for number in numbers]
         before = b.charged
         assert [await Comments(github, NAME).thread(number) for number in numbers] == first
         assert b.charged == before
         assert len(b.lab.exchanges) == 2 * before, "each was asked again"
+        kept.close()
+        file.unlink()
+        assert [await Comments(github, NAME).thread(number) for number in numbers] == first
+        assert b.charged == 2 * before, "without the file none of them is known any more"
 
 
 async def test_what_one_agent_has_read_is_not_charged_to_the_others_of_its_token(tmp_path: Path) -> None:
