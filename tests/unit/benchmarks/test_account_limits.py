@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.account_limits import busiest, limits, too_early
+from benchmarks.account_limits import begun_and_ended_within, busiest, limits, too_early
 from benchmarks.request_counts import Exchange, wait_asked
 
 COMMENT = "/repos/a/b/issues/1/comments"
@@ -56,6 +56,14 @@ def test_the_busiest_minute_may_begin_at_any_second() -> None:
     assert busiest([10.0, 0.0, 65.0, 69.9, 70.0]) == 3
     assert busiest([10.0, 0.0, 65.0, 69.9, 70.0], 3600.0) == 5
     assert busiest([]) == 0
+
+
+def test_what_the_server_may_have_counted_later_is_not_put_into_an_earlier_minute() -> None:
+    spans = [(0.0, 1.0), (58.0, 59.9), (59.9, 60.5), (61.0, 62.0)]
+    exchanges = [Exchange("POST", COMMENT, 201, "one", asked, answered) for asked, answered in spans]
+    assert begun_and_ended_within(exchanges, 60.0) == 3  # the last three; the third answers too late for the first's
+    assert begun_and_ended_within(exchanges, 59.0) == 3
+    assert begun_and_ended_within([], 60.0) == 0
 
 
 def test_each_account_stands_to_its_own_limits() -> None:
