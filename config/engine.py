@@ -78,7 +78,7 @@ class GitHubSettings(Section):
     api_url: Annotated[Text, AfterValidator(_api_root)] = "https://api.github.com"
     """Root of the REST API."""
     share: float | None = Field(None, gt=0, le=1)
-    """Part of the account's write limits for this process; null: by the agents at work."""
+    """Part of the account's limits of writes and polls for this process; null: by the other agents."""
     write_interval_seconds: float = Field(1, ge=0)
     """Seconds between two writes."""
 

@@ -248,7 +248,7 @@ class RepositorySettings(Section):
     base_branch: Text | None = None
     """Branch to start from and merge into; null means the default branch."""
     poll_interval: float = Field(30, gt=0)
-    """Seconds between two looks at the repository."""
+    """Seconds between two looks at the repository; more where GitHub's limit of a minute does not suffice."""
     llm_backend: Backend = "claude"
     """Coding backend of roles that `roles` does not name."""
     ladder: tuple[Annotated[RungSettings, BeforeValidator(rung, json_schema_input_type=RungSettings | str)], ...] = ()

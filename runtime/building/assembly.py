@@ -41,6 +41,7 @@ from shared.git.names import mirror_path
 from shared.git.object_readers import ObjectReaders
 from shared.github.base_branch import BaseBranch
 from shared.github.inbox import Inbox, Ties
+from shared.github.points import Points
 from shared.github.status import StatusBoard
 from shared.llm.port import Coder, RunLimits
 from shared.lock.claimant import Claimant
@@ -83,6 +84,8 @@ class RepositoryAdapters(GitHubAdapters):
     fences: Fences
     active_agents: ActiveAgents
     server_time: Callable[[], datetime]
+    points: Points
+    """GitHub's points of a minute, which say how often the repository may be polled."""
     port: Port
     claimant: Claimant
     coder: Coder
@@ -250,6 +253,7 @@ async def _build_parts(
         fences=fences,
         active_agents=active_agents,
         server_time=server_time,
+        points=me.pace.pacing.points,
         port=ObservedPort(gateway, event_recorder),
         claimant=claimant,
         coder=budget.paid(process, configured, coder),
@@ -289,5 +293,6 @@ def mirror_of(process: Process, answers: Credentials, name: str, readers: Object
 
 def observed(agent: Agent, parts: RepositoryAdapters) -> Agent:
     """Return `agent`, whose ticks and runs are recorded."""
-    parts.telemetry.health.join(parts.configured.name, parts.configured.poll_interval)
+    name, wanted, points = parts.configured.name, parts.configured.poll_interval, parts.points
+    parts.telemetry.health.join(name, lambda: points.interval(wanted))
     return ObservedAgent(agent, parts.event_recorder, parts.telemetry.health)

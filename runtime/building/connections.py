@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import aiohttp
 
 from config.engine import GitHubSettings
 from config.proxies import proxy_for
 from config.settings import Settings
+from runtime.building.neighbours import Neighbours
 from shared.clock import Clock
 from shared.git.active_agents import Presence
 from shared.github.client import GitHub, TokenSource
@@ -89,6 +91,7 @@ class Connections:
     def __init__(self) -> None:
         self._lines: dict[int, Connection] = {}
         self._paces: dict[Who, Pace] = {}
+        self._neighbours: dict[tuple[Path, str], Neighbours] = {}
 
     @asynccontextmanager
     async def line(
@@ -113,6 +116,10 @@ class Connections:
         """Return the pace of one account; it outlives sessions, because GitHub does not forget at a reload."""
         key = (*who, github.api_url, str(github.share), str(github.write_interval_seconds))
         return self._paces.setdefault(key, Pace.of(github, clock))
+
+    def neighbours(self, state_dir: Path, account: str, clock: Clock) -> Neighbours:
+        """Return the other processes of this state directory that spend the limits of `account`, a text of its own."""
+        return self._neighbours.setdefault((state_dir, account), Neighbours(state_dir, account, clock))
 
 
 def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.ClientSession:

@@ -101,6 +101,7 @@ class Identities:
     async def _signed_in(self, group: str, names: list[str]) -> SignedIn:
         process, app = self._process, self._as_app()
         who, pace = identity(process), pace_of(process)
+        self._share_points(pace)
 
         def source() -> TokenSource:
             return Kept(lambda: process.secrets.token().get_secret_value()) if app is None else Installation(app, names)
@@ -111,6 +112,20 @@ class Identities:
         answers = Credentials(_askpass(process, group), git_server(process.settings.github.api_url), token, token.renew)
         self._stack.callback(answers.remove)
         return SignedIn(github, answers, account, pace, app)
+
+    def _share_points(self, pace: Pace) -> None:
+        """Share GitHub's limit of a minute with the other processes of this machine that use the same token or App.
+
+        With `github.share` its part is given, whatever the others do.
+        """
+        process, acting, github = self._process, self._acting, self._process.settings.github
+        who = process.secrets.token().get_secret_value() if acting is None else f"app {acting.id}"
+        account, repositories = f"{github.api_url} {who}", len(process.settings.repositories)
+        neighbours = process.connections.neighbours(process.settings.state_dir, account, process.clock)
+        neighbours.join(process.agent.id, repositories)
+        pace.pacing.points.join(process.agent.id, repositories)
+        if github.share is None:
+            pace.pacing.points.neighbours = neighbours.polled
 
     async def _me(self, github: GitHub, name: str) -> Account:
         """Return the token's account; a refusal also says where the token came from, and how to get another one."""

@@ -103,7 +103,7 @@ class AgentLifecycle:
         held_back = f", {why}" if (why := self._admission.holding_back) else ""
         refused = f", {next(iter(health.refused.values()))}" if health.refused else ""
         done = f"{loops.in_work} in work, {loops.waiting} waiting"
-        return f"{self.job.role}: {done}{held_back}{refused}{share}{aside}"
+        return f"{self.job.role}: {done}{held_back}{refused}{share}{_slow_polls(*loops.slowest_poll)}{aside}"
 
     def stuck(self) -> str:
         """Return why it does not live, in one sentence; empty if it does."""
@@ -209,3 +209,8 @@ async def _with_settings(process: Process, settings: Settings) -> Process:
     fresh = replace(process, settings=settings, environment=environment)
     hide_also(fresh.secrets.known())
     return fresh
+
+
+def _slow_polls(seconds: float, configured: float) -> str:
+    """Return how often it polls, for the status; empty if that is as often as configured."""
+    return f", polls every {seconds:.0f} s instead of {configured:g} s" if seconds > 1.01 * configured else ""

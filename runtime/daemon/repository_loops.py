@@ -52,6 +52,12 @@ class RepositoryLoops:
         return sum(len(loop.resting) for _, loop in self._polled)
 
     @property
+    def slowest_poll(self) -> tuple[float, float]:
+        """The longest interval between two polls, in seconds, and the configured one in whose place it is."""
+        wanted = [(parts.points, parts.configured.poll_interval) for parts, _ in self._polled]
+        return max(((points.interval(seconds), seconds) for points, seconds in wanted), default=(0.0, 0.0))
+
+    @property
     def held(self) -> tuple[str, ...]:
         """Items that are in work or wait, as `owner/repo#3`."""
         return tuple(one for _, loop in self._polled for one in loop.held)

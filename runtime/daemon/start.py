@@ -152,7 +152,7 @@ def slots_of(settings: Settings, clock: Clock) -> Slots:
 
 def loop_of(parts: RepositoryAdapters, agent: Agent, slots: Slots, admission: Admission) -> Loop:
     """Return the loop of one repository."""
-    return Loop(
+    loop = Loop(
         agent,
         parts.clock,
         slots=slots,
@@ -160,3 +160,5 @@ def loop_of(parts: RepositoryAdapters, agent: Agent, slots: Slots, admission: Ad
         cooldown_seconds=parts.settings.cooldown,
         admission=admission,
     )
+    loop.stretched = parts.points.interval
+    return loop

@@ -10,6 +10,7 @@ from shared.errors import EngineError
 from shared.github.address import ApiRoot
 from shared.github.errors import failure, words
 from shared.github.moves import Moves, repository_id
+from shared.github.points import Points
 from shared.github.replica_lag import ReplicaLag
 from shared.github.transport import ApiRequest, Response, Transport
 
@@ -20,8 +21,8 @@ MOVED = frozenset({301, 307, 308})
 class Calls:
     """The rules that every call of one client keeps: renames, limits, and things that GitHub does not show yet."""
 
-    def __init__(self, transport: Transport, root: ApiRoot) -> None:
-        self._transport, self._root, self._moves = transport, root, Moves()
+    def __init__(self, transport: Transport, root: ApiRoot, points: Points) -> None:
+        self._transport, self._root, self._moves, self._points = transport, root, Moves(), points
         self.replica_lag = ReplicaLag(transport.clock)
 
     def address(self, path: str) -> str:
@@ -37,6 +38,10 @@ class Calls:
         self._transport.limits.admit(urgent=urgent)
         self.replica_lag.admit(*self._call_facts(call))
 
+    async def may_read(self, *, urgent: bool) -> None:
+        """Wait until GitHub's limit of a minute allows one more read."""
+        await self._points.read(urgent=urgent)
+
     async def learn(self, call: ApiRequest, answer: Response) -> None:
         """Follow a rename that `answer` tells of; raises `Moved` for everything else."""
         target = self._root.path(answer.headers.get("location", ""))
@@ -46,6 +51,8 @@ class Calls:
         """Return the error of an answer that is no success; a limit is in force from now on."""
         limited = self._transport.limits.refusal(answer.status, answer.headers, words(error))
         if limited is not None:
+            if call.method == "GET" and answer.headers.get("x-ratelimit-remaining") != "0":
+                self._points.refused()
             return limited
         refusal = failure(self.name(call), error)
         return self.replica_lag.refused(*self._call_facts(call), answer.status, refusal) or refusal

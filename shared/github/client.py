@@ -72,7 +72,9 @@ class GitHub:
         self._versions = ItemVersions()
         self.ids = GlobalIds()
         self.empty = EmptyLists(clock.boot)
-        self._calls = Calls(self._transport, root)
+        self._calls = Calls(self._transport, root, pacing.points)
+        self.points = pacing.points
+        self.points.limited = lambda: self._transport.limits.primary is not None
         self._reads = Reads(self._transport, root, self._calls, self._versions, self.ids)
         self._returned: dict[str, tuple[Any, ...]] = {}
 

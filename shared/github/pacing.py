@@ -1,4 +1,4 @@
-"""The pace of this process's writes: GitHub's content limits, spread out before they are hit.
+"""The pace of this process's requests: GitHub's content limits, spread out before they are hit, and its points.
 
 https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 """
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from shared.clock import Clock
+from shared.github.points import Points
 
 WINDOWS = ((60.0, 80), (3600.0, 500))
 """GitHub's limits on content-generating requests: seconds and requests. Every write counts here."""
@@ -49,6 +50,7 @@ class Pacing:
         self.use(share)
         self._interval = write_interval_seconds
         self._granted: deque[float] = deque(maxlen=max(count for _, count in WINDOWS))
+        self.points = Points(clock, share=share, off=self.off)
 
     def use(self, share: float) -> None:
         """Use this fraction of the limits from now on, also for writes that wait already."""
@@ -84,3 +86,4 @@ class Pacing:
                 waits()
             await self._clock.sleep(min(delay, LOOK_SECONDS))
         self._granted.append(self._clock.boot())
+        self.points.wrote()

@@ -92,6 +92,7 @@ class Reads:
         cache = self._texts if convert is None else self._values
         cached = self._entry_of_file(path, url, cache, convert) or cache.find(url, form)
         call = ApiRequest("GET", url, etag=cached.etag if cached else None)
+        await self._calls.may_read(urgent=urgent)
         answer = await self._transport.exchange(call, lambda: self._calls.admit(call, urgent=urgent))
         if answer.status == 304 and cached is not None:
             self._calls.answered(call)
@@ -140,6 +141,7 @@ class Reads:
 
     async def _text_once(self, path: str, accept: str) -> str:
         call = ApiRequest("GET", self._calls.address(path), accept)
+        await self._calls.may_read(urgent=False)
         answer = await self._transport.download(call, lambda: self._calls.admit(call, urgent=False))
         if answer.status in MOVED:
             await self._calls.learn(call, answer)

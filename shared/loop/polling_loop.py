@@ -65,6 +65,8 @@ class Loop:
         self._agent, self._clock = agent, clock
         self._turn = (slots or Slots(1, clock)).join(self.poke)
         self._interval = interval_seconds
+        self.stretched: Callable[[float], float] = lambda seconds: seconds
+        """Returns the interval that GitHub's limits allow just now instead of the configured one."""
         self._cooldown = cooldown_seconds
         self._admission = admission or Admission()
         self._admission.join(self._note_change)
@@ -232,11 +234,11 @@ class Loop:
         return stop.is_set() or (self._admission.final and not self._items)
 
     async def _pause(self, stop: anyio.Event, began: float | None = None, part: float = 1.0) -> None:
-        """Wait for the next tick: `part` of the interval, or less if something is due or there is news.
+        """Wait for the next tick: `part` of the stretched interval, or less if something is due or there is news.
 
         After news the last tick, which began at `began`, is `POKED_SECONDS` ago at least.
         """
-        interval = self._interval * part * (1 + JITTER * random.random())
+        interval = self.stretched(self._interval) * part * (1 + JITTER * random.random())
         longest = min(interval, self._queue.due_in_seconds())
         with anyio.move_on_after(longest):
             is_due = await self._due_or_told(stop)

@@ -19,7 +19,8 @@ SILENT_SECONDS = 300.0
 class Pulse:
     """The times (boot clock) of one loop's last tick and of GitHub's last answer to it."""
 
-    interval_seconds: float
+    interval: Callable[[], float]
+    """Returns the seconds between two ticks, which may change."""
     ticked: float
     answered: float | None = None
 
@@ -45,9 +46,9 @@ class HealthState:
     untraced: Callable[[], int] = lambda: 0
     """Number of events missing from traces, because the collector did not take them."""
 
-    def join(self, repository: str, interval_seconds: float) -> None:
-        """Register a loop that has started."""
-        self.pulses[repository] = Pulse(interval_seconds, self.clock.boot())
+    def join(self, repository: str, interval: Callable[[], float]) -> None:
+        """Register a loop that has started; `interval` returns the seconds between two of its ticks."""
+        self.pulses[repository] = Pulse(interval, self.clock.boot())
 
     def leave(self, repository: str) -> None:
         """Forget a loop that has ended, so that its missing ticks do not count."""
@@ -69,7 +70,7 @@ class HealthState:
         now = self.clock.boot()
         for name, pulse in self.pulses.items():
             silent = now - pulse.ticked
-            if silent > STUCK_SECONDS + 3 * pulse.interval_seconds:
+            if silent > STUCK_SECONDS + 3 * pulse.interval():
                 return f"The loop of {name} has not ticked for {silent:.0f} seconds."
         return ""
 
@@ -82,6 +83,6 @@ class HealthState:
             if pulse.answered is None:
                 return f"GitHub has not answered for {name} yet."
             silent = now - pulse.answered
-            if silent > SILENT_SECONDS + 3 * pulse.interval_seconds:
+            if silent > SILENT_SECONDS + 3 * pulse.interval():
                 return f"GitHub has not answered for {name} for {silent:.0f} seconds."
         return self.stuck()

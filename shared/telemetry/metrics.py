@@ -58,6 +58,9 @@ class Figures:
         yield _gauge("agent_task_success_ratio", "Calls that completed among all calls of a role.", ("role",), ratios)
         share = "The part of the account's write limits that the process uses."
         yield _gauge("github_write_share", share, (), [((), self.health.share())])
+        interval = "Seconds between two polls: more than configured where GitHub's limit of a minute does not suffice."
+        slowest = max((pulse.interval() for pulse in self.health.pulses.values()), default=0.0)
+        yield _gauge("poll_interval_seconds", interval, (), [((), slowest)])
         refused = "For how long nothing is claimed, because the git server refuses fences."
         yield _gauge("fences_refused_seconds", refused, _REPOSITORY, _by_repository(self.health.refusing))
         dropped = "Events that were given up because they could not be written."

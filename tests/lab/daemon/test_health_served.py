@@ -36,7 +36,7 @@ async def test_a_probe_is_told_how_the_agent_is() -> None:
     async with asked(health) as (session, url):
         assert await answer(session, f"{url}/readyz") == (503, "It is still starting.")
         assert await answer(session, f"{url}/healthz") == (200, "alive")
-        health.join("a/b", 30)
+        health.join("a/b", lambda: 30.0)
         assert (await answer(session, f"{url}/readyz"))[0] == 503
         health.ticked("a/b")
         health.answered("a/b")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from github_script import NOW, Plan, scripted
+from github_script import NOW, START, Plan, scripted
 
-from shared.errors import Transient
+from shared.errors import EngineError, Transient
 from shared.github.errors import Limited, Refused
+from shared.github.points import MINUTE
 from shared.lock.write_permit import OperatorPermit
 
 PERSON = OperatorPermit("test")
@@ -88,6 +89,45 @@ async def test_a_secondary_limit_is_obeyed(status: int, message: str, headers: d
         script.clock.seconds += 0.5
         await github.write("POST", "/x", {}, PERSON)
     assert script.calls == ["POST /x", "POST /x"]
+
+
+@pytest.mark.fault(8)
+@pytest.mark.parametrize(
+    ("method", "status", "message", "used_up", "interval"),
+    [
+        ("GET", 403, "You have exceeded a secondary rate limit", {}, 60),
+        ("GET", 429, "Too many requests", {}, 60),
+        ("POST", 403, "You have been temporarily blocked from content creation.", {}, 30),  # another limit
+        ("GET", 403, "API rate limit exceeded", {"x-ratelimit-remaining": "0"}, 30),  # the hour's
+        ("GET", 404, "Not Found", {}, 30),
+    ],
+)
+async def test_only_a_refusal_for_the_limit_of_a_minute_slows_polls_down(
+    method: str, status: int, message: str, used_up: dict[str, str], interval: float
+) -> None:
+    limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4000", "x-ratelimit-reset": "1700564400"}
+    plan = Plan(status, {"message": message}, limits | used_up)
+    async with scripted(plan, interval=0.001) as (github, _):
+        with pytest.raises(EngineError):
+            await (github.get("/x") if method == "GET" else github.write(method, "/x", {}, PERSON))
+        assert github.points.interval(30) == interval
+
+
+@pytest.mark.parametrize("interval", [0.0, 0.001])
+@pytest.mark.parametrize("stated", [True, False])
+async def test_reads_beyond_the_points_of_a_minute_wait_unless_the_server_has_no_limits(
+    stated: bool, interval: float
+) -> None:
+    limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4000", "x-ratelimit-reset": "1700564400"}
+    plans = [Plan(body=[], headers=limits if stated else {}) for _ in range(19)]
+    async with scripted(*plans, interval=interval) as (github, script):
+        github.points.neighbours = lambda: (1,) * 49  # 18 points are left, of which 16 for ordinary reads
+        for _ in range(17):
+            await github.pages("/x")
+        waited = script.clock.seconds - START
+        assert waited == (MINUTE if stated and interval else 0)
+        await github.get("/x")
+        await github.get("/y")
 
 
 TOO_QUICKLY = "was submitted too quickly"

@@ -64,7 +64,7 @@ async def test_a_tick_that_waits_for_its_turn_lives_and_one_that_hangs_does_not(
     clock = PassingClock(50.0)
     pacing, health = Pacing(clock, share=0.2, write_interval_seconds=0.001), HealthState(clock)
     for name in ("a/waits", "a/hangs"):
-        health.join(name, 30)
+        health.join(name, lambda: 30.0)
     for _ in range(90):
         await pacing.wait()
     began = clock.seconds

@@ -225,7 +225,7 @@ async def test_an_agent_is_ready_while_it_ticks_and_github_answers() -> None:
     health = HealthState(clock)
     observed = ObservedAgent(FakeAgent([], discovery=[Transient("down")]), scribe_into(Kept(), clock), health)
     assert health.unready() == "It is still starting."
-    health.join(observed.repository, 30)
+    health.join(observed.repository, lambda: 30.0)
     with pytest.raises(Transient):
         await observed.discover()
     assert "has not answered" in health.unready()

@@ -1,0 +1,68 @@
+"""The other processes of this machine that poll GitHub under the same account: each says so in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from shared.clock import Clock
+
+LOOK_SECONDS = 60.0
+"""Seconds between two looks at the files, and between two writings of an own one."""
+
+FRESH_SECONDS = 300.0
+"""Seconds (wall clock) for which a file counts after it was written: its process may have ended."""
+
+OLD_SECONDS = 86_400.0
+"""Seconds after which a file that nobody writes any more is removed."""
+
+
+class Neighbours:
+    """The agents of one account on this machine. A full or read-only disk keeps nobody from polling."""
+
+    def __init__(self, state_dir: Path, account: str, clock: Clock) -> None:
+        """`account` is what makes two processes spend the same limit, such as their token; only a digest is written."""
+        self._directory = state_dir / "polls" / hashlib.sha256(account.encode()).hexdigest()[:32]
+        self._clock = clock
+        self._own: dict[str, int] = {}
+        self._others: tuple[int, ...] = ()
+        self._looked: float | None = None
+
+    def join(self, agent: str, repositories: int) -> None:
+        """Note that an agent of this process polls so many repositories; the others are told at the next look."""
+        self._own[agent] = repositories
+        self._looked = None
+
+    def polled(self) -> tuple[int, ...]:
+        """Return the number of repositories that each agent of other processes polls."""
+        now = self._clock.boot()
+        if self._looked is None or now - self._looked >= LOOK_SECONDS:
+            self._looked = now
+            self._say()
+            self._others = tuple(self._read())
+        return self._others
+
+    def _say(self) -> None:
+        for agent, repositories in self._own.items():
+            place = self._directory / f"{agent}.json"
+            fresh = place.with_name(f".{place.name}")
+            with suppress(OSError):
+                self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                fresh.write_text(json.dumps({"repositories": repositories, "at": self._clock.now()}) + "\n")
+                fresh.replace(place)
+
+    def _read(self) -> Iterator[int]:
+        """Yield what each other agent polls; a file that cannot be read counts for nothing."""
+        for place in sorted(self._directory.glob("*.json")):
+            if place.stem in self._own:
+                continue
+            with suppress(OSError, ValueError, TypeError, KeyError):
+                said = json.loads(place.read_bytes())
+                age, repositories = self._clock.now() - float(said["at"]), int(said["repositories"])
+                if age > OLD_SECONDS:
+                    place.unlink(missing_ok=True)
+                elif age <= FRESH_SECONDS and repositories > 0:
+                    yield repositories

@@ -1,0 +1,115 @@
+"""GitHub's points of a minute: how often a process may poll, and when its next request may go out.
+
+An account may spend 900 points a minute. A read is one, a write five; GitHub does not say whether an answer 304 counts,
+so it counts here. What an account has spent is told by no answer, only by a refusal.
+https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from shared.clock import Clock
+
+POINTS_PER_MINUTE = 900
+WRITE_POINTS = 5
+
+POLLS_FRACTION = 0.5
+"""Fraction of the points that polls may use; the others are for the work that they lead to."""
+
+URGENT_RESERVE = 0.1
+"""Fraction of the points that only urgent reads (of an item in work) may use."""
+
+MINUTE = 60.0
+"""Seconds in which points are counted."""
+
+LOOK_SECONDS = 5.0
+"""Seconds after which a waiting read looks again: the share may have become larger."""
+
+CALM_SECONDS = 600.0
+"""Seconds without a refusal after which a process that GitHub refused doubles its pace again."""
+
+SLOWEST = 8.0
+"""Largest factor by which refusals slow a process down."""
+
+
+class Points:
+    """The points of one account, as far as this process spends them.
+
+    Half of them are shared by the number of polled repositories with `neighbours`, the other agents of the account that
+    it knows of; the other half, for work, is the same for each agent. Of agents on other machines a refusal tells:
+    after it this process takes half, until GitHub has not refused anything for a while.
+    """
+
+    def __init__(self, clock: Clock, *, share: float = 1.0, off: bool = False) -> None:
+        """`share` is the fraction of the account's points to divide with `neighbours`; `off` is for servers without."""
+        self._clock, self._share, self._off = clock, share, off
+        self._polled: dict[str, int] = {}
+        self._spent: deque[tuple[float, int]] = deque()
+        self._sum = 0
+        self._slowness, self._refused_at = 1.0, 0.0
+        self.neighbours: Callable[[], Sequence[int]] = tuple
+        """Returns the number of repositories that each of the account's other agents polls."""
+        self.limited: Callable[[], bool] = lambda: True
+        """Returns whether the server states limits; GitHub Enterprise Server may have none."""
+
+    def join(self, agent: str, repositories: int) -> None:
+        """Note how many repositories an agent of this process polls."""
+        self._polled[agent] = repositories
+
+    @property
+    def polled(self) -> int:
+        """Number of repositories that this process polls, each counted once for each agent."""
+        return sum(self._polled.values())
+
+    def interval(self, wanted: float) -> float:
+        """Return the seconds between two polls of a repository: `wanted`, or more if the points do not suffice."""
+        if self._off or not self.limited():
+            return wanted
+        per_minute = POINTS_PER_MINUTE * POLLS_FRACTION * self._share
+        return max(wanted, MINUTE * (self.polled + sum(self.neighbours())) / per_minute) * self._slow()
+
+    async def read(self, *, urgent: bool) -> None:
+        """Wait until one read may go out, and count it. Nothing is reserved while waiting."""
+        while (delay := self._delay(urgent=urgent)) > 0:
+            await self._clock.sleep(min(delay, LOOK_SECONDS))
+        self._spend(1)
+
+    def wrote(self) -> None:
+        """Count a write, which waits for limits of its own."""
+        self._spend(WRITE_POINTS)
+
+    def refused(self) -> None:
+        """Note that GitHub refused a read for the sake of its points. Refusals of one minute count once."""
+        now = self._clock.boot()
+        if self._slowness == 1.0 or now - self._refused_at >= MINUTE:
+            self._slowness, self._refused_at = min(2 * self._slow(), SLOWEST), now
+
+    def _delay(self, *, urgent: bool) -> float:
+        """Return the seconds until a read may be sent; 0 if it may be at once."""
+        self._forget()
+        if self._off or not self.limited() or self._sum + 1 <= self._allowed(urgent=urgent):
+            return 0.0
+        return self._spent[0][0] + MINUTE - self._clock.boot()
+
+    def _allowed(self, *, urgent: bool) -> float:
+        """Return the points of a minute that this process may spend; enough for one read in any case."""
+        agents, polled, others = max(1, len(self._polled)), max(1, self.polled), self.neighbours()
+        polls, work = polled / (polled + sum(others)), agents / (agents + len(others))
+        part = self._share * (POLLS_FRACTION * polls + (1 - POLLS_FRACTION) * work) / self._slow()
+        return max(1.0, POINTS_PER_MINUTE * part * (1.0 if urgent else 1.0 - URGENT_RESERVE))
+
+    def _spend(self, points: int) -> None:
+        self._forget()
+        self._spent.append((self._clock.boot(), points))
+        self._sum += points
+
+    def _forget(self) -> None:
+        while self._spent and self._spent[0][0] + MINUTE <= self._clock.boot():
+            self._sum -= self._spent.popleft()[1]
+
+    def _slow(self) -> float:
+        """Return the factor of slowness that is left of GitHub's last refusal."""
+        calm = (self._clock.boot() - self._refused_at) // CALM_SECONDS
+        return 1.0 if calm > SLOWEST else max(1.0, self._slowness / 2.0**calm)

@@ -1,0 +1,69 @@
+"""Processes of one account on one machine: each knows how many repositories the others poll."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fakes.clock import PassingClock
+
+from runtime.building.neighbours import FRESH_SECONDS, LOOK_SECONDS, OLD_SECONDS, Neighbours
+
+
+def beside(root: Path, clock: PassingClock, agent: str, repositories: int, account: str = "token one") -> Neighbours:
+    """Return one process, which has looked once."""
+    made = Neighbours(root, account, clock)
+    made.join(agent, repositories)
+    made.polled()
+    return made
+
+
+def test_others_of_the_account_are_counted_from_the_next_look_on(tmp_path: Path) -> None:
+    clock = PassingClock(1000.0)
+    first = beside(tmp_path, clock, "planner-a", 200)
+    second = beside(tmp_path, clock, "worker-a", 200)
+    beside(tmp_path, clock, "worker-b", 7, account="token two")
+    assert (first.polled(), second.polled()) == ((), (200,)), "the first one has not looked again yet"
+    clock.seconds += LOOK_SECONDS
+    assert (first.polled(), second.polled()) == ((200,), (200,))
+
+
+def test_agents_of_one_process_are_no_neighbours_and_a_reload_counts_anew(tmp_path: Path) -> None:
+    clock = PassingClock(1000.0)
+    process = beside(tmp_path, clock, "planner-a", 3)
+    process.join("worker-a", 3)
+    assert process.polled() == ()
+    process.join("worker-a", 5)
+    process.polled()
+    assert beside(tmp_path, clock, "reviewer-a", 3).polled() == (3, 5)
+
+
+def test_a_process_that_has_ended_counts_for_five_minutes_and_is_forgotten_after_a_day(tmp_path: Path) -> None:
+    clock = PassingClock(1000.0)
+    beside(tmp_path, clock, "worker-a", 200)
+    other = beside(tmp_path, clock, "worker-b", 1)
+    clock.seconds += FRESH_SECONDS
+    assert other.polled() == (200,)
+    clock.seconds += LOOK_SECONDS
+    assert other.polled() == ()
+    clock.seconds += OLD_SECONDS
+    other.polled()
+    assert [place.name for place in tmp_path.rglob("*.json")] == ["worker-b.json"]
+
+
+def test_a_file_that_cannot_be_read_counts_for_nothing_and_no_token_is_written(tmp_path: Path) -> None:
+    clock = PassingClock(1000.0)
+    process = beside(tmp_path, clock, "worker-a", 1, account="https://api.github.com ghp_secret")
+    (place,) = tmp_path.rglob("worker-a.json")
+    for number, text in enumerate(
+        ("", "[]", "{}", '{"repositories": "x", "at": 1000}', '{"repositories": -9, "at": 1e3}')
+    ):
+        (place.parent / f"broken-{number}.json").write_text(text)
+    clock.seconds += LOOK_SECONDS
+    assert process.polled() == ()
+    assert "ghp_secret" not in place.read_text() + str(place)
+    assert place.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_directory_that_cannot_be_written_keeps_nobody_from_polling(tmp_path: Path) -> None:
+    (tmp_path / "polls").write_text("a file")
+    assert beside(tmp_path, PassingClock(1000.0), "worker-a", 1).polled() == ()

@@ -1,0 +1,116 @@
+"""GitHub's points of a minute as arithmetic: how often a process polls, and when its next read may go out."""
+
+from __future__ import annotations
+
+import pytest
+from fakes.clock import PassingClock
+
+from shared.github.pacing import Pacing
+from shared.github.points import CALM_SECONDS, MINUTE, POINTS_PER_MINUTE, Points
+
+
+def points(clock: PassingClock, *, polled: int = 1, others: tuple[int, ...] = (), share: float = 1.0) -> Points:
+    made = Points(clock, share=share)
+    made.join("worker-a", polled)
+    made.neighbours = lambda: others
+    return made
+
+
+@pytest.mark.parametrize(
+    ("polled", "others", "share", "seconds"),
+    [
+        (1, (), 1.0, 30),
+        (225, (), 1.0, 30),  # 450 polls a minute: half of the points
+        (300, (), 1.0, 40),
+        (1000, (), 1.0, pytest.approx(133.3, abs=0.1)),
+        (200, (200, 200), 1.0, 80),  # the planner's and the reviewer's polls count as much
+        (200, (), 0.5, pytest.approx(53.3, abs=0.1)),
+    ],
+)
+def test_polls_take_half_of_the_points_however_many_repositories_there_are(
+    polled: int, others: tuple[int, ...], share: float, seconds: float
+) -> None:
+    assert points(PassingClock(50.0), polled=polled, others=others, share=share).interval(30) == seconds
+
+
+def test_agents_of_one_process_are_counted_together_and_once() -> None:
+    made = points(PassingClock(50.0), polled=200)
+    made.join("reviewer-a", 200)
+    made.join("reviewer-a", 400)  # after a reload
+    assert made.polled == 600
+    assert made.interval(30) == 80
+
+
+async def seconds_of(made: Points, clock: PassingClock, reads: int, *, urgent: bool = False) -> list[float]:
+    """Return when so many reads in a row go out."""
+    sent = []
+    for _ in range(reads):
+        await made.read(urgent=urgent)
+        sent.append(clock.seconds)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("urgent", "others", "share", "allowed"),
+    [(False, (), 1.0, 810), (True, (), 1.0, 900), (False, (1, 1), 0.5, 135), (True, (998, 999), 1.0, 150)],
+)
+async def test_no_minute_holds_more_reads_than_its_part(
+    urgent: bool, others: tuple[int, ...], share: float, allowed: int
+) -> None:
+    clock = PassingClock(50.0)
+    sent = await seconds_of(points(clock, others=others, share=share), clock, 2000, urgent=urgent)
+    assert min(later - sooner for sooner, later in zip(sent, sent[allowed:], strict=False)) >= MINUTE
+    assert sent[allowed - 1] == sent[0], "what is allowed goes out at once"
+
+
+async def test_a_write_is_five_reads() -> None:
+    clock = PassingClock(50.0)
+    made = points(clock)
+    for _ in range(100):
+        made.wrote()
+    sent = await seconds_of(made, clock, 311)
+    assert sent[309] == 50.0
+    assert sent[310] >= 50.0 + MINUTE
+
+
+async def test_a_pace_counts_its_own_writes() -> None:
+    clock = PassingClock(50.0)
+    pacing = Pacing(clock)
+    await pacing.wait()
+    sent = await seconds_of(pacing.points, clock, 806)
+    assert sent[804] == 50.0
+    assert sent[805] >= 50.0 + MINUTE
+
+
+async def test_one_read_goes_out_however_small_the_part_is() -> None:
+    clock = PassingClock(50.0)
+    assert await seconds_of(points(clock, others=(1,) * 10_000), clock, 2) == [50.0, 110.0]
+
+
+def test_refusals_halve_the_pace_once_a_minute_and_calm_gives_it_back() -> None:
+    clock = PassingClock(50.0)
+    made = points(clock)
+    found = []
+    for wait in (0.0, 1.0, 60.0, 60.0, 60.0, CALM_SECONDS, CALM_SECONDS, CALM_SECONDS):
+        clock.seconds += wait
+        if wait < CALM_SECONDS:
+            made.refused()
+        found.append(made.interval(30))
+    assert found == [60, 60, 120, 240, 240, 120, 60, 30]
+
+
+async def test_a_refusal_halves_the_reads_too() -> None:
+    clock = PassingClock(50.0)
+    made = points(clock)
+    made.refused()
+    sent = await seconds_of(made, clock, 406)
+    assert (sent[404], sent[405]) == (50.0, 110.0)
+
+
+async def test_a_server_without_limits_is_polled_and_read_as_often_as_configured() -> None:
+    for made in (Points(clock := PassingClock(50.0), off=True), Points(clock)):
+        made.join("worker-a", 10_000)
+        made.limited = lambda: False
+        made.refused()
+        assert made.interval(30) == 30
+        assert (await seconds_of(made, clock, POINTS_PER_MINUTE + 1))[-1] == 50.0
