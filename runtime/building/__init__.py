@@ -3,7 +3,7 @@
 In the order in which a start meets the files:
 
 - `process`: one agent process, whatever the number of its repositories, with its `secrets`, `telemetry` and the
-  `connections` to GitHub that it shares with others.
+  `connections` to GitHub that it shares with others; `neighbours` are other processes under the same account.
 - `confinement`, `backends`: the sandbox and the coding backends, tried before GitHub is asked for anything.
 - `sign_in`: the account, or the App of each owner, in whose name everything is done.
 - `assembly`: the `Parts` of one repository, joined from `github_adapters` (one for each resource), `budget` (what may

@@ -80,7 +80,8 @@ def test_every_key_is_in_the_reference_with_a_meaning() -> None:
     "row",
     [
         "| `name` | required | The repository as `owner/repo`. |",
-        "| `poll_interval` | `30` | Seconds between two looks at the repository. |",
+        "| `poll_interval` | `30` | Seconds between two looks at the repository; more where GitHub's limit of a minute "
+        "does not suffice. |",
         "| `state_dir` | `~/.workflow-engine` | ",
         "| `work_dir` | `~/.workflow-engine/workspaces` | ",
         "| `ci` | [below](#repositoriesci) | ",
