@@ -11,7 +11,7 @@ from typing import assert_never
 import structlog
 
 from planner_agent import plan_comment
-from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide
+from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide, stop_request
 from planner_agent.drafting import Drafting
 from planner_agent.effects import CONFIGURATION, Closing, Effects
 from planner_agent.eligibility import Eligibility
@@ -20,7 +20,6 @@ from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
-from planner_agent.stop_requests import stop_request
 from shared.errors import Blocked
 from shared.git.ports import Mirror
 from shared.github.at_most_once import raise_if_in_flight

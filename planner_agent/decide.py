@@ -1,4 +1,4 @@
-"""The planner's next step, decided from one snapshot (pure)."""
+"""The planner's next step, what a claim would be for, and when a person wants it to stop (pure)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.lock.record import Fence
 from shared.models import Issue
 from shared.reconcile import label_drift
 from shared.specification import body_sha256
-from shared.workflow import TERMINAL, Event, Role, Stage, Track
+from shared.workflow import TERMINAL, UNLABELLED, Event, Role, Stage, Track
 from shared.workflow.labels import Flag, Labels
 
 
@@ -186,7 +186,7 @@ def _wish_while_planning(shown: frozenset[Stage]) -> Wish | str:
 
 
 def _lagging(shown: frozenset[Stage], stage: Stage) -> Wish | str:
-    return "a person moved the stage label" if ordered_to_stop(shown, stage) else Wish.RESUME
+    return "a person moved the stage label" if label_drift.ordered_to_stop(shown, stage, before(stage)) else Wish.RESUME
 
 
 def lags(issue: Issue, fence: Fence, names: Labels) -> bool:
@@ -195,9 +195,22 @@ def lags(issue: Issue, fence: Fence, names: Labels) -> bool:
     return fence.stage not in TERMINAL and bool(shown) and shown != {fence.stage}
 
 
-def ordered_to_stop(shown: frozenset[Stage], stage: Stage) -> bool:
-    """Return whether no label is the stage's own, or that of a stage before it, which may not be removed yet."""
-    return label_drift.sign(shown, stage, before(stage)) in label_drift.ORDERS
+def stop_request(issue: Issue, fence: Fence, names: Labels, *, labelled: bool, unasked: bool = False) -> str | None:
+    """Return why a person wants a held story stopped, or None; `labelled` once its label was shown in this lease.
+
+    A story that is `unasked` has no label before that.
+    """
+    labels, stage = names.read(issue.labels), fence.stage
+    if not issue.open or issue.locked:
+        return None if stage is Stage.SPECIFIED else "the story was closed or locked"
+    if Flag.PAUSED in labels.flags:
+        return f"'{names.of(Flag.PAUSED)}' was set"
+    if not labels.story and (labelled or not unasked):
+        return f"the label '{names.story}' was removed"
+    unshown = not labels.stages and not labelled and stage in {Stage.PLANNING, Stage.FAILED}
+    if stage in UNLABELLED or unshown or not label_drift.ordered_to_stop(labels.stages, stage, before(stage)):
+        return None
+    return "a person moved or removed the stage label"
 
 
 def before(stage: Stage) -> frozenset[Stage]:

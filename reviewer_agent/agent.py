@@ -10,7 +10,7 @@ from typing import assert_never
 
 import structlog
 
-from reviewer_agent.candidates import before, expected_stage
+from reviewer_agent.candidates import before, expected_stage, stop_request
 from reviewer_agent.decide import Action, decide
 from reviewer_agent.effects import Effects
 from reviewer_agent.eligibility import Eligibility
@@ -26,7 +26,6 @@ from reviewer_agent.review.previous_findings import PreviousFindings
 from reviewer_agent.review.verdict import Reader, creation_name
 from reviewer_agent.review_request import ReviewRequest
 from reviewer_agent.snapshot import Snapshot
-from reviewer_agent.stop_requests import stop_request
 from shared.errors import Blocked
 from shared.git import one_look
 from shared.github.at_most_once import raise_if_in_flight

@@ -1,11 +1,11 @@
-"""Selection of the reviewer's pull requests by label and fence, and what a claim of one begins (pure)."""
+"""What labels and fence ask of the reviewer: what a claim of a pull request begins, and what ends the work (pure)."""
 
 from __future__ import annotations
 
 from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
-from shared.models import PullRequest
+from shared.models import Issue, PullRequest
 from shared.reconcile import label_drift
 from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track, move
 from shared.workflow.labels import Flag, Labels
@@ -81,9 +81,17 @@ def expected_stage(fence: Fence) -> Stage | None:
     return None if fence.stage in TERMINAL else fence.stage
 
 
-def ordered_to_stop(shown: frozenset[Stage], expected: Stage) -> bool:
-    """Return whether the labels on a pull request are a person's order, and not a lag of our own."""
-    return label_drift.sign(shown, expected, before(expected)) in label_drift.ORDERS
+def stop_request(item: Issue | PullRequest, fence: Fence, names: Labels) -> str | None:
+    """Return the reason to stop, as a part of a sentence; None if nobody orders it."""
+    labels = names.read(item.labels)
+    shown = expected_stage(fence)
+    if not item.open or (isinstance(item, Issue) and item.locked):
+        return "the pull request was closed or locked"
+    if Flag.PAUSED in labels.flags:
+        return f"'{names.of(Flag.PAUSED)}' was set"
+    if shown is not None and label_drift.ordered_to_stop(labels.stages, shown, before(shown)):
+        return "a person moved or removed the stage label"
+    return None
 
 
 def before(stage: Stage) -> frozenset[Stage]:

@@ -39,7 +39,7 @@ from worker_agent.decide import (
 )
 from worker_agent.effects import Effects
 from worker_agent.errors import Aborted, CiGivenUp
-from worker_agent.expected_labels import before, expected_labels, of_pull_request
+from worker_agent.expected_labels import before, expected_labels, of_pull_request, paused, stop_request
 from worker_agent.feedback.reading import Feedback, TrustFilter
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.intake.candidates import Candidates
@@ -53,7 +53,6 @@ from worker_agent.phase_tools import PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.role_routing import passed_on
-from worker_agent.stop_requests import paused, stop_request
 
 if TYPE_CHECKING:
     from worker_agent.actions import Actions

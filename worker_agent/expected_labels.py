@@ -1,12 +1,14 @@
-"""The stage labels that an item should show by its fence, and those that only a person can have set (pure)."""
+"""The stage labels that an item should show by its fence, and the orders to stop that a person gives by them (pure)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from shared.lock.record import Fence
+from shared.models import Issue, PullRequest
 from shared.reconcile import label_drift
 from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track
+from shared.workflow.labels import Flag, Labels
 from worker_agent.decide import WORKING
 
 TAKEN_UP = frozenset({Stage.IN_REVIEW, Stage.APPROVED, Stage.CHANGES_REQUESTED, Stage.FAILED})
@@ -48,9 +50,22 @@ def is_doubled(shown: frozenset[Stage]) -> bool:
     return Stage.REVIEWING in shown and len(shown) > 1
 
 
-def ordered_to_stop(shown: frozenset[Stage], expected: Stage) -> bool:
-    """Return whether the labels on an item are a person's order, not our own labels that lag behind."""
-    return label_drift.sign(shown, expected, before(expected)) in label_drift.ORDERS
+def stop_request(item: Issue | PullRequest, shown: Stage | None, names: Labels) -> str | None:
+    """Return the reason why the work ends, or None. `shown` is the stage that the item should show, None for none."""
+    kind = "pull request" if isinstance(item, PullRequest) or item.is_pull_request else "issue"
+    if not item.open or (isinstance(item, Issue) and item.locked):
+        return f"the {kind} was {'locked' if item.open else 'closed'}"
+    labels = names.read(item.labels)
+    if Flag.PAUSED in labels.flags:
+        return f"'{names.of(Flag.PAUSED)}' was set"
+    if shown is not None and label_drift.ordered_to_stop(labels.stages, shown, before(shown)):
+        return "a person moved or removed the stage label"
+    return None
+
+
+def paused(names: Labels, *items: Issue | PullRequest | None) -> bool:
+    """Return whether one of these items carries the flag that pauses."""
+    return any(item is not None and Flag.PAUSED in names.read(item.labels).flags for item in items)
 
 
 def before(stage: Stage) -> frozenset[Stage]:

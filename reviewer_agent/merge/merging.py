@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from reviewer_agent import comments, links
+from reviewer_agent.candidates import stop_request
 from reviewer_agent.decide import Action, decide
 from reviewer_agent.effects import Effects
 from reviewer_agent.merge.merge_turns import FRESH_SECONDS, MergeTurn
@@ -18,7 +19,6 @@ from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.snapshot import Snapshot
-from reviewer_agent.stop_requests import stop_request
 from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
 from shared.git import one_look
 from shared.github.errors import Refused

@@ -23,10 +23,6 @@ class Sign(StrEnum):
     """No stage is shown: a person took the label off, or it was lost with its definition."""
 
 
-ORDERS = frozenset({Sign.MOVED, Sign.BARE})
-"""Signs that end the work on an item, unless a bare one lost its label with the label's definition."""
-
-
 def sign(shown: frozenset[Stage], recorded: Stage, before: frozenset[Stage]) -> Sign:
     """Compare the stages `shown` with the `recorded` one; `before` are the stages from which an agent moves to it."""
     if not shown:
@@ -34,6 +30,14 @@ def sign(shown: frozenset[Stage], recorded: Stage, before: frozenset[Stage]) -> 
     if shown == {recorded}:
         return Sign.AGREES
     return Sign.LAGS if shown & (before | {recorded}) else Sign.MOVED
+
+
+def ordered_to_stop(shown: frozenset[Stage], recorded: Stage, before: frozenset[Stage]) -> bool:
+    """Return whether stage labels are a person's order that ends the work on an item, and not a lag of our own.
+
+    A bare item may have lost its label with the label's definition.
+    """
+    return sign(shown, recorded, before) in {Sign.MOVED, Sign.BARE}
 
 
 def before(

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from shared.lock.record import Fence
+from shared.reconcile.label_drift import ordered_to_stop
 from shared.workflow import HALTED, UNLABELLED, Stage
 from worker_agent.decide import WORKING
-from worker_agent.expected_labels import expected_labels, ordered_to_stop
+from worker_agent.expected_labels import before, expected_labels
 
 from .github import BOT
 from .records import LabelChange
@@ -34,7 +35,7 @@ def stages_of(labels: frozenset[str]) -> frozenset[Stage]:
 @cache
 def is_odd(labels: frozenset[str], shown: Stage) -> bool:
     """Return whether the engine's own moves cannot leave such labels behind."""
-    return ordered_to_stop(stages_of(labels), shown)
+    return ordered_to_stop(stages_of(labels), shown, before(shown))
 
 
 def newest(timeline: Sequence[LabelChange], labels: frozenset[str]) -> LabelChange | None:

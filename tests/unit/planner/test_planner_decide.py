@@ -11,10 +11,21 @@ from fakes.lock_server import BOT, EPOCH
 from fakes.planner_coder import plan, question
 
 from planner_agent.conversation import PlanCommand
-from planner_agent.decide import Action, Phase, Snapshot, Wish, decide, flags, lags, sent_back, triggers, wish
+from planner_agent.decide import (
+    Action,
+    Phase,
+    Snapshot,
+    Wish,
+    decide,
+    flags,
+    lags,
+    sent_back,
+    stop_request,
+    triggers,
+    wish,
+)
 from planner_agent.plan import read
 from planner_agent.plan_comment import PlanComment
-from planner_agent.stop_requests import stop_request
 from shared.commands.command import Verb
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence

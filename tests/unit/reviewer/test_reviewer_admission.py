@@ -9,10 +9,11 @@ import pytest
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 
-from reviewer_agent.candidates import STAGES, expected_stage, find_intent, ordered_to_stop, reopening
+from reviewer_agent.candidates import STAGES, before, expected_stage, find_intent, reopening
 from shared.ci.ci_round import SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
+from shared.reconcile.label_drift import ordered_to_stop
 from shared.workflow import Role, Stage, Track, owner
 from shared.workflow.labels import Flag
 
@@ -128,7 +129,7 @@ def test_labels_follow_the_fence_until_it_ends() -> None:
     ],
 )
 def test_a_label_that_no_agent_left_is_a_persons_order(shown: set[Stage], expected: Stage, order: bool) -> None:
-    assert ordered_to_stop(frozenset(shown), expected) is order
+    assert ordered_to_stop(frozenset(shown), expected, before(expected)) is order
 
 
 def test_the_reviewer_works_on_the_stages_that_the_table_gives_it() -> None:

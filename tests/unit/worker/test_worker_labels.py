@@ -7,8 +7,9 @@ from worker_decision_scene import fence, pull
 
 from shared.github.pulls import issue_named_by
 from shared.lock.record import Fence
+from shared.reconcile.label_drift import ordered_to_stop
 from shared.workflow import Stage
-from worker_agent.expected_labels import ExpectedLabels, expected_labels, of_pull_request, ordered_to_stop
+from worker_agent.expected_labels import ExpectedLabels, before, expected_labels, of_pull_request
 from worker_agent.links import issue_of
 
 READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
@@ -57,7 +58,7 @@ def test_labels_follow_the_fence(shown: Fence, expected: ExpectedLabels) -> None
 def test_a_stage_that_we_could_not_have_left_behind_is_a_persons_order(
     shown: set[Stage], expected: Stage, order: bool
 ) -> None:
-    assert ordered_to_stop(frozenset(shown), expected) is order
+    assert ordered_to_stop(frozenset(shown), expected, before(expected)) is order
 
 
 @pytest.mark.parametrize(
