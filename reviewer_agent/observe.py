@@ -12,12 +12,10 @@ from typing import Protocol
 
 from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
-from reviewer_agent.merge.approval import MergeApproval, Word
+from reviewer_agent.merge.approval import MergeApproval, Remarks, Word
 from reviewer_agent.merge.blockers import IN_QUEUE, Blocker
-from reviewer_agent.merge.merge_decision import first_blocker
+from reviewer_agent.merge.merge_decision import first_blocker, unmet
 from reviewer_agent.merge.merge_turns import REF as MERGES
-from reviewer_agent.merge.remarks import Remarks
-from reviewer_agent.merge.unmet_rules import unmet
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.review.evidence import stated

@@ -13,11 +13,17 @@ from reviewer_agent.after_merge.merge_commit import MergeCommit
 from reviewer_agent.after_merge.record import Answer
 from reviewer_agent.merge.blockers import WAITS, Blocker
 from reviewer_agent.review import text
-from reviewer_agent.review.answer import BreakingChange, CriterionAnswer, EarlierAnswer, FindingAnswer, ReviewAnswer
+from reviewer_agent.review.answer import (
+    BreakingChange,
+    Checked,
+    CriterionAnswer,
+    EarlierAnswer,
+    FindingAnswer,
+    ReviewAnswer,
+)
 from reviewer_agent.review.draft import Draft, Placed
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.questions import Answered, ChangeKind, Question
-from reviewer_agent.review.second_pass import Checked
 from shared.ci.triage import Failure
 from shared.errors import Blocked
 from shared.lock.record import Wait

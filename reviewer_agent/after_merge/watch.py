@@ -10,18 +10,19 @@ import structlog
 
 from reviewer_agent.after_merge import merge_commit
 from reviewer_agent.after_merge.answering import Answering
-from reviewer_agent.after_merge.decision import WATCHED, caused_failures, watched
 from reviewer_agent.after_merge.merge_commit import MergeCommit
 from reviewer_agent.after_merge.record import Records
 from reviewer_agent.links import is_revert
+from shared.ci.verdict import CiVerdict, failed, fold
 from shared.errors import EngineError
 from shared.git.mirror import Mirror
 from shared.git.ports import Fences
 from shared.github.ports import Checks, Pulls
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.record import Fence, read_fences
+from shared.models import Check, CheckOutcome
 from shared.process import CommandFailed
-from shared.workflow import Role
+from shared.workflow import Role, Stage
 
 log = structlog.get_logger()
 
@@ -29,6 +30,12 @@ LOOK_SECONDS = 60.0
 """Seconds between two looks; a look that finds nothing changed is not charged."""
 
 PREFIX = f"{FENCE_NAMESPACE}/{Role.REVIEWER}/"
+
+WATCHED = timedelta(hours=1)
+"""Time after a merge during which the checks of the new base are watched."""
+
+FINISHED_WITHIN = timedelta(minutes=30)
+"""Time after `WATCHED` in which an answer that was begun is still finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,8 @@ class AfterMerge:
         if self._sources.boot() < self._next:
             return
         self._next = self._sources.boot() + LOOK_SECONDS
-        fences, now = await self._fences(), self._sources.server_time()
+        fences = read_fences(Role.REVIEWER, await self._sources.fences.read_all(PREFIX))
+        now = self._sources.server_time()
         found = {fence.key.number: fence for fence in watched(fences, now)}
         self._over = {number: oid for number, oid in self._over.items() if number in found}
         self._merges = {number: merge for number, merge in self._merges.items() if number in found}
@@ -76,9 +84,6 @@ class AfterMerge:
                     self._over[number] = fence.oid
             except (EngineError, CommandFailed) as error:
                 log.warning("merge_not_watched", outcome="retrying", pr=number, error=str(error))
-
-    async def _fences(self) -> Sequence[Fence]:
-        return read_fences(Role.REVIEWER, await self._sources.fences.read_all(PREFIX))
 
     async def _is_over(self, fence: Fence, now: datetime) -> bool:
         """Return whether this merge needs no further look: its hour is over, it was answered, or it is a revert."""
@@ -104,3 +109,29 @@ class AfterMerge:
         """Return whether an answer was begun and not finished; that is read from git alone."""
         _, record = await self._sources.records.read(number)
         return record is not None and not record.over
+
+
+def watched(fences: Sequence[Fence], now: datetime) -> tuple[Fence, ...]:
+    """Return the fences of pull requests that were merged so recently that something may have to be done about them."""
+    return tuple(one for one in fences if one.stage is Stage.DONE and now - one.at < WATCHED + FINISHED_WITHIN)
+
+
+def caused_failures(before: Sequence[Check], merged: Sequence[Check], *, patient: bool) -> tuple[Check, ...]:
+    """Return the failed checks of `merged` that passed on the commit `before`; also empty if that is not known yet.
+
+    A check that `before` lacks counts if `before` was green without it. With `patient`, running checks are waited for,
+    so that all failures are reported at once.
+    """
+    was = fold(before)
+    red = [check for check in failed(merged) if _verdict_before(check, before, was) is not CiVerdict.NONE]
+    unsure = any(_verdict_before(check, before, was) is CiVerdict.RUNNING for check in red)
+    if patient and (unsure or any(check.outcome is CheckOutcome.RUNNING for check in merged)):
+        return ()
+    return tuple(check for check in red if _verdict_before(check, before, was) is CiVerdict.GREEN)
+
+
+def _verdict_before(check: Check, before: Sequence[Check], whole: CiVerdict) -> CiVerdict:
+    """Return the verdict of the check on the commit before; `NONE` if it was neither green nor running."""
+    same = [one for one in before if one.name == check.name]
+    found = fold(same) if same else whole
+    return found if found in {CiVerdict.GREEN, CiVerdict.RUNNING} else CiVerdict.NONE

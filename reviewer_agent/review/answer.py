@@ -1,4 +1,4 @@
-"""The answer of a review: its schema, and the rules that a schema cannot express (pure)."""
+"""The answers of a review and of its second pass: their schemas, and the rules that these cannot express (pure)."""
 
 from __future__ import annotations
 
@@ -94,8 +94,20 @@ class ReviewAnswer(StrictModel):
         return tuple(one for one in self.earlier if not one.resolved)
 
 
+class Checked(StrictModel):
+    """Every acceptance criterion, checked once more by somebody who did not judge the code: the role `qa`."""
+
+    criteria: tuple[CriterionAnswer, ...] = Field(description="every acceptance criterion exactly once")
+
+    @property
+    def unmet(self) -> tuple[CriterionAnswer, ...]:
+        """The criteria that the evidence does not show to be met."""
+        return tuple(criterion for criterion in self.criteria if not criterion.met)
+
+
 SCHEMA: Mapping[str, Any] = ReviewAnswer.model_json_schema()
-"""The JSON schema that a coder is given."""
+CHECK_SCHEMA: Mapping[str, Any] = Checked.model_json_schema()
+"""The JSON schemas that a coder is given: for a review, and for the second pass."""
 
 
 def schema(listed: Sequence[str], tests: Sequence[str] = ()) -> Mapping[str, Any]:
@@ -125,7 +137,7 @@ def parse(
     `criteria` are the ids that have to be checked, `listed` those of the earlier rounds' findings, `tests` the old
     tests that were asked about: for these, a missing answer counts as no.
     """
-    answer = validated(ReviewAnswer, raw)
+    answer = _validated(ReviewAnswer, raw)
     answer = answer.model_copy(update={"earlier": tuple(one for one in answer.earlier if one.id in listed)})
     problems = [*_missing_parts(answer, criteria), *_unjudged_findings(answer, listed), *_contradictions(answer, tests)]
     if problems:
@@ -133,7 +145,18 @@ def parse(
     return answer
 
 
-def validated(model: type[M], raw: Mapping[str, Any] | None) -> M:
+def parse_check(raw: Mapping[str, Any] | None, criteria: Sequence[str]) -> Checked:
+    """Return the answer if it checks exactly these criteria and says why one is not met; raises `Unusable`."""
+    checked = _validated(Checked, raw)
+    problems = [one_line(fault, 200) for fault in _unchecked([one.id for one in checked.criteria], criteria)]
+    if any(not criterion.note.strip() for criterion in checked.unmet):
+        problems.append("criteria: one is not met and nobody says what is missing")
+    if problems:
+        raise Unusable(problems)
+    return checked
+
+
+def _validated(model: type[M], raw: Mapping[str, Any] | None) -> M:
     """Return an answer of the right shape; raises `Unusable`."""
     if raw is None:
         raise Unusable(["The answer was not a JSON object."])
@@ -152,7 +175,7 @@ def _sentences(error: Exception) -> list[str]:
 
 
 def _missing_parts(answer: ReviewAnswer, criteria: Sequence[str]) -> Iterator[str]:
-    yield from unchecked([criterion.id for criterion in answer.criteria], criteria)
+    yield from _unchecked([criterion.id for criterion in answer.criteria], criteria)
     if not answer.summary.strip():
         yield "summary: it is empty"
     if len(answer.findings) > FINDINGS_LIMIT:
@@ -161,7 +184,7 @@ def _missing_parts(answer: ReviewAnswer, criteria: Sequence[str]) -> Iterator[st
         yield "findings: one has no reason"
 
 
-def unchecked(checked: Sequence[str], criteria: Sequence[str]) -> Iterator[str]:
+def _unchecked(checked: Sequence[str], criteria: Sequence[str]) -> Iterator[str]:
     """Yield the faults of an answer that has to check each of `criteria` once, and nothing else."""
     if missing := [id for id in criteria if id not in checked]:
         yield f"criteria: {', '.join(missing)} not checked"

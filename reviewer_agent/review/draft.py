@@ -1,14 +1,13 @@
-"""A finished review that is not submitted yet: the places of its findings, and what follows from it (pure)."""
+"""A finished review that is not submitted yet: which of its findings count, and what follows from it (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reviewer_agent.review.answer import HOLDING, FindingAnswer, ReviewAnswer
+from reviewer_agent.review.answer import HOLDING, Checked, FindingAnswer, ReviewAnswer
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.questions import Answered
-from reviewer_agent.review.second_pass import Checked
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 
 _ORDER = ("critical", "major", "minor", "remark")
@@ -27,6 +26,28 @@ def place(findings: Sequence[FindingAnswer], patch: Patch) -> Placed:
     ordered = sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
     inline = tuple(finding for finding in ordered if patch.has(finding.path, finding.line))
     return Placed(inline, tuple(finding for finding in ordered if finding not in inline))
+
+
+def divided(
+    findings: Sequence[FindingAnswer], shown: Patch, since: Patch | None
+) -> tuple[tuple[FindingAnswer, ...], tuple[FindingAnswer, ...]]:
+    """Divide findings into those that count and those that come too late: about lines of the round before.
+
+    A later round may only raise faults in what changed since the round before. `shown` is the whole change, `since`
+    its new part; None if there was no round before, or if it is not known any more what that saw: then every finding
+    counts.
+    """
+    if since is None:
+        return tuple(findings), ()
+    counting = tuple(finding for finding in findings if _is_new(finding, shown, since))
+    return counting, tuple(finding for finding in findings if finding not in counting)
+
+
+def _is_new(finding: FindingAnswer, shown: Patch, since: Patch) -> bool:
+    """Return whether it is on a line of the new diff or, if its line is in no diff, in a file changed since."""
+    if since.has(finding.path, finding.line):
+        return True
+    return finding.path in since.paths and not shown.has(finding.path, finding.line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from reviewer_agent.review.convergence import NOTHING, EarlierRounds
 from reviewer_agent.review.verdict import Judgement, Reader, ReviewVerdict
 from shared.github.ports import Reviews
 from shared.models import PullRequest, Review, ReviewComment
@@ -20,6 +19,24 @@ _LISTED = re.compile(r"- (?=\*\*(?:critical|major|minor|remark)\*\* `|`[^`]+:\d+
 """Beginning of a finding in the body of our review, placed there by us or by GitHub's adapter."""
 
 Requests = Callable[[int, Sequence[Review]], Awaitable[Sequence[Review]]]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRounds:
+    """Requests of earlier rounds: a text with an id at each finding, the ids, and the commit that was judged last.
+
+    `threads` maps the id of a finding of ours to its inline comment, `own` are all such comments.
+    """
+
+    text: str = ""
+    listed: tuple[str, ...] = ()
+    sha: str = ""
+    threads: Mapping[str, int] = field(default_factory=dict)
+    own: frozenset[int] = frozenset()
+
+    def settled(self, resolved: Collection[str], *, approved: bool) -> frozenset[int]:
+        """Return our threads that need no further look; people's threads are theirs to resolve."""
+        return self.own if approved else frozenset(self.threads[id] for id in resolved if id in self.threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +74,7 @@ class PreviousFindings:
         ours = [review for review in reviews if self._requests_changes(number, review)][-1:]
         people = await self._requests(number, reviews)
         if not ours and not people:
-            return EarlierRounds(sha=sha) if sha else NOTHING
+            return EarlierRounds(sha=sha)
         seen = _Reading(pull_request, await self._reviews.comments(number))
         blocks = [*map(partial(self._ours, seen), ours), *map(partial(self._persons, seen), people)]
         mine = {review.id for review in reviews if self._reader.read(number, review) is not None}

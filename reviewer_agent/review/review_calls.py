@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from reviewer_agent import links
 from reviewer_agent.policy import Policy
-from reviewer_agent.review import answer, questions, second_pass
-from reviewer_agent.review.convergence import divided
-from reviewer_agent.review.draft import Draft, place
+from reviewer_agent.review import answer, questions
+from reviewer_agent.review.draft import Draft, divided, place
 from reviewer_agent.review.review_input import ReviewInput
-from reviewer_agent.review.second_pass import Checked
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.llm.role_router import ROLE_OF_CALL
 from shared.retry.answer_retry import Unusable, ask_with_retry
@@ -62,13 +60,13 @@ class ReviewCalls:
     async def check(self, review_input: ReviewInput, draft: Draft) -> Draft:
         """Make the second pass: check each criterion against the evidence. Raises as `review`."""
         variables = _variables(review_input) | {"runs": excerpt(review_input.recorded.runs, EVIDENCE_BYTES)}
-        request = self._request(CoderCall.CHECK_CRITERIA, review_input, draft.round, second_pass.SCHEMA)
+        request = self._request(CoderCall.CHECK_CRITERIA, review_input, draft.round, answer.CHECK_SCHEMA)
         criteria = [id for id, _ in review_input.criteria]
         checked = await ask_with_retry(
             self._coder,
             request,
             lambda faults: self._prompts.render("check_criteria", **variables, problems=faults),
-            lambda outcome: _read_check(outcome, criteria),
+            lambda outcome: answer.parse_check(_structured_answer(outcome, CoderCall.CHECK_CRITERIA), criteria),
             "The backend's check of the criteria cannot be used, and its correction cannot either:",
         )
         return replace(draft, checked=checked)
@@ -96,10 +94,6 @@ def _variables(review_input: ReviewInput) -> dict[str, str]:
         "evidence": excerpt(review_input.subject.evidence, EVIDENCE_BYTES),
         "diff": review_input.change.text,
     }
-
-
-def _read_check(outcome: RunOutcome, criteria: Sequence[str]) -> Checked:
-    return second_pass.parse(_structured_answer(outcome, CoderCall.CHECK_CRITERIA), criteria)
 
 
 def _structured_answer(outcome: RunOutcome, call: CoderCall) -> Mapping[str, object] | None:

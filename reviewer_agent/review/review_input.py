@@ -15,8 +15,8 @@ import anyio.to_thread
 
 from reviewer_agent.ports import Records
 from reviewer_agent.review import patch
-from reviewer_agent.review.convergence import EarlierRounds
 from reviewer_agent.review.patch import Patch
+from reviewer_agent.review.previous_findings import EarlierRounds
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Blocked, Gone
 from shared.git.failures import NoSuchRef, TooMuchOutput

@@ -14,8 +14,7 @@ from lab.github.ci.behaviours import GREEN, NEVER, RED, CiBehaviour
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.world.issues import IssueRecord
 from reviewer_agent.after_merge.answering import LOST
-from reviewer_agent.after_merge.decision import WATCHED
-from reviewer_agent.after_merge.watch import LOOK_SECONDS
+from reviewer_agent.after_merge.watch import LOOK_SECONDS, WATCHED
 from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 

@@ -11,7 +11,7 @@ import pytest
 
 from lab.demo.stories import STORIES, scenario
 from planner_agent import plan
-from reviewer_agent.review import answer, second_pass
+from reviewer_agent.review import answer
 from shared.llm.port import CoderCall
 from shared.llm.scenario import Scenario
 from shared.llm.structured import strict
@@ -21,7 +21,7 @@ def schema_of(call: CoderCall, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema that a program enforces; that of a review names the findings of the earlier rounds."""
     if call is CoderCall.REVIEW:
         return answer.schema([one["id"] for one in given.get("earlier", ())])
-    return {CoderCall.PLAN: plan.schema(), CoderCall.CHECK_CRITERIA: second_pass.SCHEMA}[call]
+    return {CoderCall.PLAN: plan.schema(), CoderCall.CHECK_CRITERIA: answer.CHECK_SCHEMA}[call]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda one: one.title)

@@ -9,9 +9,9 @@ import pytest
 
 from lab.messages.samples import NAMES, PULL, REVIEW
 from reviewer_agent.after_merge import messages
-from reviewer_agent.after_merge.decision import FINISHED_WITHIN, WATCHED, caused_failures, watched
 from reviewer_agent.after_merge.merge_commit import MergeCommit
 from reviewer_agent.after_merge.record import PREFIX, Answer, Record, answered
+from reviewer_agent.after_merge.watch import FINISHED_WITHIN, WATCHED, caused_failures, watched
 from reviewer_agent.links import is_revert, revert_branch
 from shared.ci.triage import Failure
 from shared.models import Check, CheckOutcome

@@ -8,8 +8,9 @@ import pytest
 from fakes.reviewer_forge import auto, tick
 from fakes.reviewer_world import ADA, DIFF, HEAD, NEXT, World, answer, changes, finding
 
-from reviewer_agent.review.convergence import EarlierRounds, divided
+from reviewer_agent.review.draft import divided
 from reviewer_agent.review.patch import read
+from reviewer_agent.review.previous_findings import EarlierRounds
 from reviewer_agent.snapshot import Bounds
 from shared.github.errors import Refused
 from shared.models import ReviewState

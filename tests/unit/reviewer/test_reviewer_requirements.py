@@ -8,7 +8,7 @@ import pytest
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import ADA, DIFF, HEAD, NEXT, OPENED
 
-from reviewer_agent.merge.unmet_rules import unmet
+from reviewer_agent.merge.merge_decision import unmet
 from reviewer_agent.review.patch import is_same
 from shared.github.merge_rules import MergeRules
 from shared.models import Review, ReviewState

@@ -11,9 +11,9 @@ from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import HEAD, ISSUE, KEYS, OPENED, World, answer, changes
 from fakes.unasked import UnaskedMirror
 
+from reviewer_agent.review.answer import parse_check
 from reviewer_agent.review.evidence import Runs
 from reviewer_agent.review.questions import Recorded
-from reviewer_agent.review.second_pass import parse
 from shared.errors import RunFailed
 from shared.git.history import Commit
 from shared.git.notes import CommitKind, Note, write
@@ -101,7 +101,7 @@ async def test_an_answer_that_leaves_a_criterion_out_is_corrected_once_and_then_
 )
 def test_what_no_check_is(raw: Mapping[str, Any] | None, fault: str) -> None:
     with pytest.raises(Unusable) as caught:
-        parse(raw, ("AC1", "AC2"))
+        parse_check(raw, ("AC1", "AC2"))
     assert fault in "\n".join(caught.value.faults)
 
 
