@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import assert_never
@@ -24,7 +24,6 @@ from shared.errors import Blocked
 from shared.git.ports import Mirror
 from shared.github.at_most_once import raise_if_in_flight
 from shared.llm.port import Coder
-from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.claims import Claims
@@ -76,6 +75,7 @@ class Planner:
 
     def __init__(self, forge: Forge, claims: Claims, source: Mirror, coder: Coder, policy: Policy) -> None:
         self._forge = forge
+        self.repository, self.holding = policy.repository, claims.holding
         self._claims = claims
         claimant = claims.claimant
         self._policy = policy
@@ -88,16 +88,6 @@ class Planner:
         self._effects = Effects(forge, specifications, policy)
         self._read_cache: ReadCache[Issue] = ReadCache(claims.port.boot)
         self._seen_open: Newest[int, list[int]] = Newest()
-
-    @property
-    def holding(self) -> Mapping[ItemKey, Held]:
-        """The leases that the planner holds now, by item."""
-        return self._claims.holding
-
-    @property
-    def repository(self) -> str:
-        """`owner/repo`."""
-        return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
         """Return stories that are new or at a planner's stage; or the chosen one, whatever lists and filters say."""
@@ -158,10 +148,9 @@ class Planner:
         listed = self._forge.inbox.known.get(number)
         return await self._claims.revoked(number, listed, self._read, self._order)
 
-    async def _read(self, number: int) -> Issue:
-        """Return a story, with the stage label that it lost without anybody's order."""
-        issue, held = await self._forge.issues.issue(number), self._claims.held(number)
-        return issue if held is None else await self._restore_label(issue, held)
+    async def _read(self, held: Held) -> Issue:
+        """Return the story, with the stage label that it lost without anybody's order."""
+        return await self._restore_label(await self._forge.issues.issue(held.fence.key.number), held)
 
     async def _restore_label(self, issue: Issue, held: Held) -> Issue:
         begins = held.fence.stage is Stage.PLANNING and held.memory.get(_Labelled) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -32,7 +32,6 @@ from shared.github.at_most_once import raise_if_in_flight
 from shared.github.errors import NotShown
 from shared.github.replica_lag import PAUSES_SECONDS
 from shared.lock.claim import Intent
-from shared.lock.codec import ItemKey
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
@@ -59,6 +58,7 @@ class Reviewer:
 
     def __init__(self, forge: Forge, claims: Claims, pending_reviews: PendingReviews, policy: Policy) -> None:
         self._forge = forge
+        self.repository, self.holding = policy.repository, claims.holding
         self._claims = claims
         port, claimant = claims.port, claims.claimant
         self._pending_reviews = pending_reviews
@@ -75,16 +75,6 @@ class Reviewer:
         self._read_cache: ReadCache[PullRequest] = ReadCache(port.boot)
         self._closed: dict[int, Issue] = {}
         self._settled: set[int] = set()
-
-    @property
-    def holding(self) -> Mapping[ItemKey, Held]:
-        """The leases that the reviewer holds now, by item."""
-        return self._claims.holding
-
-    @property
-    def repository(self) -> str:
-        """`owner/repo`."""
-        return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
         """Return pull requests with a reviewer's stage; closed ones once more, because some were merged."""
@@ -143,10 +133,9 @@ class Reviewer:
         listed = self._forge.inbox.known.get(number)
         return await self._claims.revoked(number, listed, self._read, self._order)
 
-    async def _read(self, number: int) -> Issue:
-        """Return a pull request as an issue, with a stage label that it lost without anybody's order."""
-        item, held = await self._forge.issues.issue(number), self._claims.held(number)
-        return item if held is None else await self._restore_label(item, held)
+    async def _read(self, held: Held) -> Issue:
+        """Return the pull request as an issue, with a stage label that it lost without anybody's order."""
+        return await self._restore_label(await self._forge.issues.issue(held.fence.key.number), held)
 
     async def _restore_label(self, item: Item, held: Held) -> Item:
         return await self._lost_labels.restored(item, expected_stage(held.fence), held.server_now())

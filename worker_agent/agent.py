@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +15,6 @@ from anyio import to_thread
 from shared.errors import Blocked, Misconfigured
 from shared.github.errors import NotShown
 from shared.github.replica_lag import PATIENCE_SECONDS, PAUSES_SECONDS
-from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.loop.claims import Claims
@@ -89,6 +88,7 @@ class Worker:
 
     def __init__(self, forge: Forge, claims: Claims, tools: PhaseTools, policy: Policy) -> None:
         self._forge = forge
+        self.repository, self.holding = policy.repository, claims.holding
         self._claims = claims
         port, claimant = claims.port, claims.claimant
         self._tools = tools
@@ -107,16 +107,6 @@ class Worker:
         self._eligibility = Eligibility(forge, writers, siblings, requests, self._ci_reader, policy)
         self._candidates = Candidates(policy, self._eligibility.times_freed)
         self._rounds = Rounds(feedback, forge, tools.phase_commits, policy.bounds.rounds)
-
-    @property
-    def holding(self) -> Mapping[ItemKey, Held]:
-        """The proofs of the leases that the worker holds now."""
-        return self._claims.holding
-
-    @property
-    def repository(self) -> str:
-        """`owner/repo`."""
-        return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
         """Return issues with a worker's stage, pull requests that ask for changes, issues without a pull request."""
@@ -234,10 +224,9 @@ class Worker:
             return reason
         return await self._order_on_pull_request(held, await self._forge.issues.issue(held.fence.pr))
 
-    async def _read(self, number: int) -> Issue:
-        """Return an issue, with its stage label put back if the label vanished without a person's order."""
-        issue, held = await self._forge.issues.issue(number), self._claims.held(number)
-        return issue if held is None else await self._restore_label(issue, held)
+    async def _read(self, held: Held) -> Issue:
+        """Return the issue, with its stage label put back if the label vanished without a person's order."""
+        return await self._restore_label(await self._forge.issues.issue(held.fence.key.number), held)
 
     async def _restore_label(self, issue: Issue, held: Held) -> Issue:
         return await self._lost_labels.restored(issue, expected_labels(held.fence).issue, held.server_now())

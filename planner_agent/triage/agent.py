@@ -21,7 +21,6 @@ from shared.loop.claims import Claims
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, CandidateKind, Claim, Skip, Step
-from shared.workflow import Role
 
 log = structlog.get_logger()
 
@@ -42,6 +41,7 @@ class Triaging:
         server_time: Callable[[], datetime],
     ) -> None:
         """Use `claims` for looking and claiming alone: the planner holds what it wins."""
+        self.role, self.repository = planner.role, planner.repository
         self._planner = planner
         self._claims = claims
         self._inbox = inbox
@@ -49,16 +49,6 @@ class Triaging:
         self._backlog, self._work, self._answers = parts
         self._server_time = server_time
         self._waiting: dict[int, Issue] = {}
-
-    @property
-    def role(self) -> Role:
-        """The planner's role."""
-        return self._planner.role
-
-    @property
-    def repository(self) -> str:
-        """The planner's repository."""
-        return self._planner.repository
 
     async def discover(self) -> Sequence[Candidate]:
         """Return the planner's candidates, then proposals with an answer, then issues without a proposal."""

@@ -155,14 +155,14 @@ class Claims:
         return self._holding.get(ItemKey(self._role, number))
 
     async def revoked(
-        self, number: int, listed: Issue | None, read: Callable[[int], Awaitable[Issue]], order: Order
+        self, number: int, listed: Issue | None, read: Callable[[Held], Awaitable[Issue]], order: Order
     ) -> str | None:
         """Return the order that ends the work on a held item. Lists only hint: the item is read first."""
         held = self.held(number)
         if held is None or (listed is not None and not order(listed, held)):
             return None
         try:
-            return order(await read(number), held)
+            return order(await read(held), held)
         except Gone:
             return f"the {_WHAT[self._role]} is gone"
 
