@@ -10,11 +10,11 @@ from planner_agent.policy import Approval
 from planner_agent.specifications import Created
 from shared.commands.command_rules import offered
 from shared.errors import Blocked
-from shared.github.status import Status
+from shared.github.status import Status, waiting_status
 from shared.lock.record import Fence
 from shared.retry.answer_retry import shown
 from shared.specification import LINKED, SpecificationKind
-from shared.text import neutralise, one_line
+from shared.text import neutralise
 from shared.text.markdown import fold_logs
 from shared.workflow import Track
 
@@ -206,11 +206,8 @@ def _advice(error: Blocked) -> str:
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
-    """Return the status after a failed run, which is repeated later, by whichever agent comes first then."""
-    until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
-    why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
-    return Status(told, _rows(fence), _data(fence, waiting=why, failures=fence.failures))
+    """Return the status after a failed run."""
+    return waiting_status(fence, sentence, _rows(fence), _data(fence))
 
 
 def paused(fence: Fence) -> Status:

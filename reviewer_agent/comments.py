@@ -12,7 +12,7 @@ from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from reviewer_agent.review.text import REASON_CHARS, line
 from shared.commands.command_rules import offered
 from shared.errors import Blocked
-from shared.github.status import Status
+from shared.github.status import Status, waiting_status
 from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.retry.answer_retry import AnswerUnusable, shown
@@ -211,11 +211,8 @@ def merged(fence: Fence) -> Status:
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
-    """Return the status after a failed run, which is repeated later, by whichever agent comes first then."""
-    until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
-    why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
-    return Status(told, _rows(fence), _data(fence, waiting=why, failures=fence.failures))
+    """Return the status after a failed run."""
+    return waiting_status(fence, sentence, _rows(fence), _data(fence))
 
 
 def paused(fence: Fence) -> Status:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from shared.commands.command_rules import offered
 from shared.errors import Blocked, Misconfigured, NotAllowed
 from shared.git.names import work_branch
-from shared.github.status import Status
+from shared.github.status import Status, waiting_status
 from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.text import neutralise, one_line, printable
@@ -204,11 +204,8 @@ def passed_on(fence: Fence) -> Status:
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
-    """Return the status after a failed run that any agent repeats later."""
-    until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
-    cause = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
-    return progress(fence, told, waiting=cause, failures=fence.failures)
+    """Return the status after a failed run."""
+    return waiting_status(fence, sentence, _where(fence), _data(fence))
 
 
 def unusable(fence: Fence, error: Misconfigured) -> Status:

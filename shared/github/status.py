@@ -19,9 +19,10 @@ from shared.github import status_record
 from shared.lock.codec import AckState, ItemKey
 from shared.lock.comment import MARK, NO_WORDS, NOTHING_SHOWN, Shown, Words, carried, shown, write_ack, write_words
 from shared.lock.hold import Held, beat, tell
+from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment
-from shared.text import neutralise
+from shared.text import neutralise, one_line
 from shared.text.comment_signatures import Keyring
 from shared.workflow import AGENTS, TERMINAL, Role, Stage
 
@@ -41,6 +42,18 @@ class Status:
     rows: Sequence[tuple[str, str]] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     notes: str = ""
+
+
+def waiting_status(fence: Fence, sentence: str, rows: Sequence[tuple[str, str]], data: Mapping[str, object]) -> Status:
+    """Return the status after a failed run, which is repeated later, by whichever agent comes first then.
+
+    `rows` and `data` are those of all statuses of this agent.
+    """
+    wait = fence.wait
+    until = f"{wait.until:%Y-%m-%d %H:%M} UTC" if wait else "the next look"
+    why = {"why": wait.reason, "until": wait.until.isoformat()} if wait else {}
+    told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
+    return Status(told, rows, {**data, "waiting": why, "failures": fence.failures})
 
 
 class Thread(Protocol):
