@@ -76,7 +76,7 @@ class Planner:
     def __init__(self, forge: Forge, claims: Claims, source: Mirror, coder: Coder, policy: Policy) -> None:
         self._forge = forge
         self.repository, self.holding = policy.repository, claims.holding
-        self._claims = claims
+        self.claims = claims
         claimant = claims.claimant
         self._policy = policy
         self._lost_labels = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
@@ -129,24 +129,24 @@ class Planner:
 
     async def prepare(self, candidate: Candidate) -> Claim | Skip:
         """Read the lock and the story; return its claim if there is something to do and it is free."""
-        view = await self._claims.look(candidate.number)
+        view = await self.claims.look(candidate.number)
         if isinstance(view, Skip):
             return view
         issue = await self._forge.issues.issue(candidate.number)
         self._read_cache.keep(issue.number, issue)
-        return await self._claims.prepare(view, await self._eligibility.intent(issue, view.fence))
+        return await self.claims.prepare(view, await self._eligibility.intent(issue, view.fence))
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """Hold the lease as a block."""
-        return self._claims.hold(lease)
+        return self.claims.hold(lease)
 
     async def revoked(self, number: int) -> str | None:
         """Return why to stop: closed, locked, paused, no story, or a stage label that a person moved or removed."""
-        held = self._claims.held(number)
+        held = self.claims.held(number)
         if held is None or held.memory.get(_Labelled) is None or held.memory.get(Closing) is not None:
             return None
         listed = self._forge.inbox.known.get(number)
-        return await self._claims.revoked(number, listed, self._read, self._order)
+        return await self.claims.revoked(number, listed, self._read, self._order)
 
     async def _read(self, held: Held) -> Issue:
         """Return the story, with the stage label that it lost without anybody's order."""

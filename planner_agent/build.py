@@ -9,19 +9,28 @@ import sys
 from dataclasses import replace
 
 from planner_agent.agent import Planner
-from planner_agent.assistant.build import answering
+from planner_agent.assistant.answer_call import AnswerCall, Sources
+from planner_agent.assistant.assistant import AnsweringAccount, Assistant
+from planner_agent.assistant.question import QUESTIONS
 from planner_agent.pending.opening import Opening, Wanted, Writer
-from planner_agent.pending.register import Register
+from planner_agent.pending.register import PENDING_TESTS
 from planner_agent.policy import Approval, Policy
 from planner_agent.ports import Forge
 from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.reconcile_rules import rules
+from planner_agent.register import Register
 from planner_agent.story import create_story
-from planner_agent.triage.build import triaging
+from planner_agent.triage.agent import Triaging
+from planner_agent.triage.answers import Answers
+from planner_agent.triage.backlog import TRIAGED, Backlog
+from planner_agent.triage.proposal import ProposalCall, TriageKind
+from planner_agent.triage.work import Work
 from runtime.arguments import Arguments
 from runtime.building.assembly import RepositoryAdapters
-from runtime.building.commands import commanded, replies
+from runtime.building.commands import commanded, mentioned_as, reader, replies
 from shared.errors import Misconfigured
+from shared.llm.port import CoderCall
+from shared.llm.role_router import ROLE_OF_CALL, has_role
 from shared.loop.claims import Claims
 from shared.reconcile.complete_inbox import CompleteInbox
 from shared.scheduling.agent_contract import Agent
@@ -38,15 +47,15 @@ def build(parts: RepositoryAdapters, preapproved_plan: PreapprovedPlan | None = 
         policy = replace(policy, preapproved_plan=preapproved_plan, approval=Approval.GIVEN, rounds=DECIDED_ROUNDS)
     inbox = _inbox(parts)
     if preapproved_plan is None and parts.configured.tdd.pending.globs:
-        inbox.add_look("pending tests", opening_of(parts).look)
-    answering(parts, inbox)
+        inbox.add_look("pending tests", _opening(parts).look)
     forge = forge_of(parts, inbox)
+    _add_assistant(parts, inbox, forge)
     claims = Claims(Role.PLANNER, parts.port, parts.claimant, parts.budget_check)
     planner = Planner(forge, claims, parts.mirror, parts.coder, policy)
     parts.status.write_by_leases(planner.holding)
     if preapproved_plan is not None:
         return planner
-    return commanded(parts, triaging(parts, planner, forge.inbox), forge.inbox)
+    return commanded(parts, _with_triage(parts, planner, forge), inbox)
 
 
 def _inbox(parts: RepositoryAdapters) -> CompleteInbox:
@@ -71,7 +80,42 @@ def forge_of(parts: RepositoryAdapters, inbox: CompleteInbox | None = None) -> F
     )
 
 
-def opening_of(parts: RepositoryAdapters) -> Opening:
+def _add_assistant(parts: RepositoryAdapters, inbox: CompleteInbox, forge: Forge) -> None:
+    """Let each look of the planner find questions, if the configuration has them answered."""
+    per_day, login = parts.configured.assistant.per_day, mentioned_as(parts)
+    if not per_day or not login or parts.only is not None or not has_role(parts.roles, ROLE_OF_CALL[CoderCall.ANSWER]):
+        return
+    account = AnsweringAccount(
+        login,
+        frozenset(parts.claimant.accounts),
+        parts.claimant.agent,
+        per_day,
+        frozenset(parts.configured.labels.exclude),
+        parts.clock,
+        parts.server_time,
+    )
+    sources = Sources(parts.mirror, parts.base, parts.comments, parts.pulls, parts.people, parts.texts)
+    register = Register(QUESTIONS, parts.fences, parts.mirror)
+    asking = AnswerCall(parts.coder, parts.limits)
+    assistant = Assistant(forge, parts.new_issues, account, register, sources, asking)
+    inbox.add_look("questions", assistant.look)
+    parts.side_tasks.append(assistant.run)
+
+
+def _with_triage(parts: RepositoryAdapters, planner: Planner, forge: Forge) -> Agent:
+    """Return the planner, with proposals if the configuration asks for them; working on one item it makes none."""
+    triage = parts.configured.triage
+    if not triage.per_day or parts.only is not None:
+        return planner
+    labels = {kind: str(getattr(triage.labels, kind)) for kind in TriageKind}
+    register = Register(TRIAGED, parts.fences, parts.mirror)
+    backlog = Backlog(parts.issues, register, parts.account, triage.per_day, parts.clock)
+    work = Work(parts.issues, parts.status, backlog, ProposalCall(parts.coder, parts.limits), parts.account, labels)
+    answers = Answers(forge, parts.new_issues, reader(parts), parts.port, parts.names, labels)
+    return Triaging(planner, forge, backlog, work, answers, parts.server_time)
+
+
+def _opening(parts: RepositoryAdapters) -> Opening:
     """Build the opening of issues about pending tests."""
     repository = parts.configured
     pending = repository.tdd.pending
@@ -85,7 +129,7 @@ def opening_of(parts: RepositoryAdapters) -> Opening:
         repository.labels.include[:1],
     )
     writer = Writer(parts.claimant.agent, parts.account, parts.keys, parts.server_time, parts.clock.boot)
-    return Opening(parts.issues, parts.mirror, Register(parts.fences, parts.mirror), writer, wanted)
+    return Opening(parts.issues, parts.mirror, Register(PENDING_TESTS, parts.fences, parts.mirror), writer, wanted)
 
 
 def policy_of(parts: RepositoryAdapters) -> Policy:

@@ -1,14 +1,16 @@
-"""The configuration of the planner, as plain values."""
+"""What the planner goes by: the configuration as plain values, and what a person decided at our terminal (pure)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from planner_agent.preapproved_plan import PreapprovedPlan
+from planner_agent.plan import Plan, dump, sha256
+from shared.errors import Blocked
 from shared.github.base_branch import BaseBranch
 from shared.llm.port import RunLimits
-from shared.models import Account
+from shared.models import Account, Issue
+from shared.specification import body_sha256
 from shared.workflow.labels import Labels
 
 
@@ -22,6 +24,30 @@ class Approval(StrEnum):
     COMMENT = "comment"
     TERMINAL = "terminal"
     GIVEN = "given"
+
+
+class StoryChanged(Blocked):
+    """The story was changed after its plan had been approved at a terminal: plan it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreapprovedPlan:
+    """A plan that `login` approved at a terminal, for a story whose title and body had the hash `story`."""
+
+    plan: Plan
+    story: str
+    login: str
+
+    def plan_of(self, story: Issue) -> Plan:
+        """Return the approved plan; raises `StoryChanged` if it was approved for another text."""
+        if body_sha256(story.title, story.body) != self.story:
+            raise StoryChanged
+        return self.plan
+
+    @property
+    def sha(self) -> str:
+        """The hash of the plan."""
+        return sha256(dump(self.plan))
 
 
 @dataclass(frozen=True, slots=True)

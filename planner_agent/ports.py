@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.commands.text_unchanged import Texts
-from shared.github.ports import Closing, Comments, CompleteInbox, Issues, LabelBoard, People, Replies, StatusComments
+from shared.github.ports import Closing, Comments, CompleteInbox, Issues, LabelBoard, People, Replies, StatusBoard
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Forge:
     comments: Comments
     people: People
     labels: LabelBoard
-    status: StatusComments
+    status: StatusBoard
     texts: Texts
     closing: Closing
     replies: Replies

@@ -24,6 +24,7 @@ from console.doctor.finding import AGAIN, Finding, failed, passed, skipped, unan
 from console.history.fences import key_of
 from console.manual import link
 from planner_agent.pending import register
+from planner_agent.register import VERSION as REGISTER_VERSION
 from reviewer_agent.merge import merge_turns, update_turns
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.connections import web_session
@@ -86,7 +87,7 @@ def _readable(ref: str, text: str) -> bool:
         case ledger.REF:
             return ledger_lines.read(text) is not None or not newer_version(text, ledger_lines.VERSION)
         case register.REF:
-            return register.read(text) is not None or not newer_version(text, register.VERSION)
+            return register.read(text) is not None or not newer_version(text, REGISTER_VERSION)
         case merge_turns.REF:
             return merge_turns.MergeTurn.read(text) is not None
         case _ if ref.startswith(update_turns.PREFIX):

@@ -14,14 +14,13 @@ import anyio
 import structlog
 
 from planner_agent.assistant import replies
-from planner_agent.assistant.answer_call import AnswerCall
-from planner_agent.assistant.question import LOST, Due, due, questions
-from planner_agent.assistant.register import Entry, Register, State, places
-from planner_agent.assistant.sources import Sources
+from planner_agent.assistant.answer_call import AnswerCall, Sources
+from planner_agent.assistant.question import LOST, Due, Entry, State, due, places, questions
+from planner_agent.ports import Forge
+from planner_agent.register import Register
 from shared.clock import Clock
 from shared.commands.start_signals import NewIssues
 from shared.errors import Blocked, EngineError, Gone
-from shared.github.ports import Comments, Issues, People, Replies
 from shared.models import Comment, Issue
 from shared.process import CommandFailed
 from shared.scheduling.order import exclusion_reason
@@ -36,17 +35,6 @@ AGAIN_SECONDS = 60.0
 
 CLOSING_TRIES = 3
 """Attempts to note that a question is over when other planners write at the same time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forge:
-    """The GitHub side of one repository, as answers use it."""
-
-    comments: Comments
-    issues: Issues
-    people: People
-    replies: Replies
-    listed: NewIssues
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +62,15 @@ class Assistant:
     """The questions of one repository."""
 
     def __init__(
-        self, forge: Forge, answering: AnsweringAccount, register: Register, sources: Sources, asking: AnswerCall
+        self,
+        forge: Forge,
+        listed: NewIssues,
+        answering: AnsweringAccount,
+        register: Register[Entry],
+        sources: Sources,
+        asking: AnswerCall,
     ) -> None:
-        self._forge, self._answering, self._register = forge, answering, register
+        self._forge, self._listed, self._answering, self._register = forge, listed, answering, register
         self._sources, self._asking = sources, asking
         self._counted: dict[int, int] = {}
         self._until = float("-inf")
@@ -87,7 +81,7 @@ class Assistant:
     async def look(self, known: Mapping[int, Issue]) -> None:
         """Find new questions if a thread has grown. Raises `Transient`."""
         now = self._answering.clock.boot()
-        counted = {number: one.comments for number, one in self._forge.listed.commented.items()}
+        counted = {number: one.comments for number, one in self._listed.commented.items()}
         if any(count > self._counted.get(number, 0) for number, count in counted.items()):
             self._until = now + LATE_SECONDS
         self._counted = counted

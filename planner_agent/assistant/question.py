@@ -1,12 +1,19 @@
-"""The questions to the engine among comments, and the next step for each (pure)."""
+"""The questions to the engine among comments, their register, and the next step for each (pure).
+
+The register's lines are `{"v": 1, "comment", "issue", "state", "agent", "run", "at"}`. One with the state `taken` is
+there before the call is paid for, one with `over` after the reply was posted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
-from planner_agent.assistant.register import Entry, State
+from planner_agent import register
+from planner_agent.register import Form
 from shared.commands.command import asks_a_question
 from shared.commands.untrusted_comments import spoken
 from shared.models import Comment
@@ -22,6 +29,51 @@ LOST = timedelta(minutes=15)
 
 TRIES = 2
 """Maximum number of paid attempts at one question."""
+
+
+class State(StrEnum):
+    """Progress of a question."""
+
+    TAKEN = "taken"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A question that a planner is about to answer, or that needs no answer any more.
+
+    `comment` is the id of the comment that asks, `at` is server time, `run` unlike any other.
+    """
+
+    comment: int
+    issue: int
+    state: State
+    agent: str
+    run: str
+    at: datetime
+
+
+def write(entry: Entry) -> str:
+    """Return the entry as one line."""
+    fields = {"comment": entry.comment, "issue": entry.issue, "state": entry.state}
+    return register.write(entry.agent, entry.run, entry.at, **fields)
+
+
+def read(text: str) -> Entry | None:
+    """Return the entry that a line spells; None for anything else."""
+    return register.read(text, _entry)
+
+
+def _entry(line: Mapping[str, Any], agent: str, run: str, at: datetime) -> Entry:
+    return Entry(int(line["comment"]), int(line["issue"]), State(line["state"]), agent, run, at)
+
+
+QUESTIONS = Form("refs/ack/assistant", write, read, "questions", "answers nothing")
+
+
+def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
+    """Return how many calls may still be paid for, so that no 24 hours see more than `per_day`."""
+    return register.places((one.at for one in entries if one.state is State.TAKEN), per_day, now)
 
 
 class Due(StrEnum):

@@ -17,7 +17,8 @@ import structlog
 from anyio import to_thread
 
 from planner_agent.pending import issue_text
-from planner_agent.pending.register import PendingTest, Register
+from planner_agent.pending.register import PendingTest, latest
+from planner_agent.register import Register
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
 from shared.git.ports import Mirror
@@ -132,7 +133,9 @@ class Writer:
 class Opening:
     """The issues about pending tests of one repository."""
 
-    def __init__(self, issues: Issues, source: Mirror, register: Register, writer: Writer, wanted: Wanted) -> None:
+    def __init__(
+        self, issues: Issues, source: Mirror, register: Register[PendingTest], writer: Writer, wanted: Wanted
+    ) -> None:
         self._issues = issues
         self._source = source
         self._register = register
@@ -167,7 +170,7 @@ class Opening:
         return self._idle is not None and self._idle[0] == there and self._writer.boot() < self._idle[1]
 
     async def _open_next(self, listed: Mapping[int, Issue]) -> int | None:
-        entries = await self._complete_entries(await self._register.read())
+        entries = await self._complete_entries(latest(await self._register.read()))
         self._opened |= {entry.issue for entry in entries.values() if entry.issue}
         lost = [entry for entry in entries.values() if not entry.issue]
         late = {entry.test for entry in lost if self._writer.server_time() - entry.at >= LOST}
@@ -192,7 +195,7 @@ class Opening:
             if found is not None and (entry is None or not entry.issue):
                 changed |= await self._register.append(self._entry(found.test, issue.number))
         self._searched = True
-        return await self._register.read() if changed else entries
+        return latest(await self._register.read()) if changed else entries
 
     async def _in_the_way(self, entries: Mapping[str, PendingTest], listed: Mapping[int, Issue]) -> int:
         """Return how many issues are still worked on.

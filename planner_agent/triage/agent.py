@@ -10,14 +10,13 @@ import structlog
 
 from planner_agent.agent import Planner
 from planner_agent.decide import Phase
+from planner_agent.ports import Forge
 from planner_agent.triage.answers import Answers
 from planner_agent.triage.backlog import Backlog, has_begun
 from planner_agent.triage.work import Work
 from shared.errors import Blocked, EngineError
-from shared.github.ports import CompleteInbox, Issues
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.loop.claims import Claims
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, CandidateKind, Claim, Skip, Step
@@ -34,19 +33,16 @@ class Triaging:
     def __init__(
         self,
         planner: Planner,
-        claims: Claims,
-        inbox: CompleteInbox,
-        issues: Issues,
-        parts: tuple[Backlog, Work, Answers],
+        forge: Forge,
+        backlog: Backlog,
+        work: Work,
+        answers: Answers,
         server_time: Callable[[], datetime],
     ) -> None:
-        """Use `claims` for looking and claiming alone: the planner holds what it wins."""
         self.role, self.repository = planner.role, planner.repository
         self._planner = planner
-        self._claims = claims
-        self._inbox = inbox
-        self._issues = issues
-        self._backlog, self._work, self._answers = parts
+        self._forge = forge
+        self._backlog, self._work, self._answers = backlog, work, answers
         self._server_time = server_time
         self._waiting: dict[int, Issue] = {}
 
@@ -61,7 +57,7 @@ class Triaging:
 
     async def _triage_candidates(self, busy: Collection[int]) -> list[Candidate]:
         entries = await self._backlog.entries()
-        orphans = ((n, one) for n, one in self._inbox.orphans.items() if n not in busy)
+        orphans = ((n, one) for n, one in self._forge.inbox.orphans.items() if n not in busy)
         unfinished = [n for n, one in orphans if n in entries or not one.labels]
         taken = {*busy, *unfinished}  # what is not at its end yet has no proposal to answer
         self._waiting = {one.number: one for one in self._answers.waiting(entries) if one.number not in taken}
@@ -88,13 +84,13 @@ class Triaging:
             return Skip(done or "nobody has decided on its proposal", UNTIL_NEWS)
         if candidate.kind is not CandidateKind.TRIAGE:
             return await self._planner.prepare(candidate)
-        view = await self._claims.look(candidate.number)
+        view = await self._planner.claims.look(candidate.number)
         if isinstance(view, Skip):
             return view
-        issue = await self._issues.issue(candidate.number)
+        issue = await self._forge.issues.issue(candidate.number)
         free = candidate.number in await self._backlog.entries() or await self._free_places() > 0
         intent = await self._work.intent(issue, view.fence, free=free)
-        return await self._claims.prepare(view, intent)
+        return await self._planner.claims.prepare(view, intent)
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """Hold the lease as the planner does."""

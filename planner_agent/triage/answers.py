@@ -7,11 +7,11 @@ do the same.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from planner_agent.decide import Phase
+from planner_agent.ports import Forge
 from planner_agent.triage import proposal_comments
 from planner_agent.triage.proposal import Proposal, TriageKind, is_decided, of_record
 from shared.commands.command import Command, Verb
@@ -19,7 +19,6 @@ from shared.commands.command_loop import entry, refusals
 from shared.commands.command_reader import CommandReader, NewCommands
 from shared.commands.start_signals import NewIssues
 from shared.github.errors import NotShown
-from shared.github.ports import Issues, LabelBoard, StatusBoard
 from shared.github.replica_lag import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
@@ -32,30 +31,26 @@ from shared.workflow.labels import Labels
 VERBS = frozenset({Verb.APPROVE, Verb.REJECT})
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The sources of answers, and the places where these take effect."""
-
-    issues: Issues
-    changed: NewIssues
-    reader: CommandReader
-    labels: LabelBoard
-    status: StatusBoard
-    port: Port
-    names: Labels
-
-
 class Answers:
     """Reader of the decisions on proposals, which also carries them out."""
 
-    def __init__(self, sources: Sources, labels: Mapping[TriageKind, str]) -> None:
-        self._from = sources
+    def __init__(
+        self,
+        forge: Forge,
+        changed: NewIssues,
+        reader: CommandReader,
+        port: Port,
+        names: Labels,
+        labels: Mapping[TriageKind, str],
+    ) -> None:
+        self._forge, self._changed, self._reader, self._port = forge, changed, reader, port
+        self._names = names
         self._labels = labels
 
     def waiting(self, triaged: Collection[int]) -> tuple[Issue, ...]:
         """Return issues with a proposal in whose threads somebody may have spoken; makes no request."""
-        listed = self._from.changed.unread(self._from.names)
-        return tuple(one for n, one in listed.items() if n in triaged and self._from.reader.has_news(one))
+        listed = self._changed.unread(self._names)
+        return tuple(one for n, one in listed.items() if n in triaged and self._reader.has_news(one))
 
     async def attend(self, listed: Issue) -> str:
         """Carry out what people with write access say of a proposal; return what was done, empty if nothing was.
@@ -65,19 +60,19 @@ class Answers:
         try:
             return await self._answer_orders(listed)
         except BaseException:
-            self._from.reader.forget(listed.number)
+            self._reader.forget(listed.number)
             raise
 
     async def _answer_orders(self, listed: Issue) -> str:
         number = listed.number
-        new_commands = await self._from.reader.hear(listed, None)
+        new_commands = await self._reader.hear(listed, None)
         orders = [one for one in new_commands.orders if one.verb in VERBS]
         entries: list[dict[str, Any]] = []
         if orders:
-            reply = await self._from.port.request(ReadFence(ItemKey(Role.PLANNER, number)))
+            reply = await self._port.request(ReadFence(ItemKey(Role.PLANNER, number)))
             fence = reply.value
             if fence is not None and fence.phase == Phase.TRIAGE:
-                self._from.reader.forget(number)  # the proposal is about to be posted
+                self._reader.forget(number)  # the proposal is about to be posted
                 return ""
             entries = [entry(order, await self._carry_out(order, fence, reply.at)) for order in orders]
         if entries or new_commands.ignored:
@@ -87,14 +82,14 @@ class Answers:
     async def _record(self, number: int, entries: list[dict[str, Any]], new_commands: NewCommands) -> None:
         edited = [one for one in refusals(new_commands) if one["command"] in {f"/{verb}" for verb in VERBS}]
         every, ignored = [*entries, *edited], new_commands.ignored
-        await self._from.status.note(number, Notice(number, "commands"), commands=every, ignored=ignored)
+        await self._forge.status.note(number, Notice(number, "commands"), commands=every, ignored=ignored)
 
     async def _carry_out(self, order: Command, fence: Fence | None, now: datetime) -> str:
         """Carry out an order; return its outcome. Raise `NotShown` for a proposal that a replica may not show yet."""
         if fence is None or fence.phase != Phase.TRIAGED or not _is_later(order, fence):
             return proposal_comments.NO_PROPOSAL
         number = fence.key.number
-        record = (await self._from.status.data(number)).get("triage")
+        record = (await self._forge.status.data(number)).get("triage")
         proposal = of_record(record)
         if proposal is None:
             if (now - fence.at).total_seconds() < PATIENCE_SECONDS:
@@ -106,16 +101,16 @@ class Answers:
 
     async def _accept(self, number: int, order: Command, proposal: Proposal) -> str:
         label, login = self._labels[proposal.kind], order.author.login
-        if not (await self._from.issues.issue(number)).open:
+        if not (await self._forge.issues.issue(number)).open:
             return "the issue is closed"
-        await self._from.labels.add(number, [label], OperatorPermit(str(order)))
+        await self._forge.labels.add(number, [label], OperatorPermit(str(order)))
         told = proposal_comments.accepted(proposal, label, login)
-        await self._from.status.revise(number, told, Notice(number, "triage"))
+        await self._forge.status.revise(number, told, Notice(number, "triage"))
         return f"labelled `{label}`"
 
     async def _reject(self, number: int, order: Command, proposal: Proposal) -> str:
         told = proposal_comments.rejected(proposal, order.author.login)
-        await self._from.status.revise(number, told, Notice(number, "triage"))
+        await self._forge.status.revise(number, told, Notice(number, "triage"))
         return "left as it is"
 
 

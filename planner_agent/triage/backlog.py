@@ -1,14 +1,18 @@
-"""The issues that may get a proposal, and the number of proposals that are left today."""
+"""The issues that may get a proposal, the register of those that were triaged, and how many places are left today.
+
+The register's lines are `{"v": 1, "issue", "agent", "run", "at"}`, each there before the call is paid for.
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
+from planner_agent import register
 from planner_agent.decide import Phase
-from planner_agent.register_line import places
-from planner_agent.triage.register import Entry, Register
+from planner_agent.register import Form, Register, places
 from shared.clock import Clock
 from shared.github.ports import Issues
 from shared.lock.hold import Held
@@ -21,6 +25,29 @@ LOOK_SECONDS = 600.0
 
 TRIES = 3
 """Attempts to write a line of the register when other planners write at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An issue that a planner is about to triage, or has; `at` is server time, `run` unlike any other."""
+
+    issue: int
+    agent: str
+    run: str
+    at: datetime
+
+
+def write(entry: Entry) -> str:
+    """Return the entry as one line."""
+    return register.write(entry.agent, entry.run, entry.at, issue=entry.issue)
+
+
+def read(text: str) -> Entry | None:
+    """Return the entry that a line spells; None for anything else."""
+    return register.read(text, lambda line, agent, run, at: Entry(int(line["issue"]), agent, run, at))
+
+
+TRIAGED = Form("refs/ack/triage", write, read, "triaged issues", "triages nothing")
 
 
 def unfit(issue: Issue, account: Account) -> str:
@@ -44,7 +71,7 @@ def has_begun(fence: Fence | None) -> bool:
 class Backlog:
     """The open issues without a label, and the places of the day."""
 
-    def __init__(self, issues: Issues, register: Register, account: Account, per_day: int, clock: Clock) -> None:
+    def __init__(self, issues: Issues, register: Register[Entry], account: Account, per_day: int, clock: Clock) -> None:
         self._issues, self._register, self._account, self._per_day = issues, register, account, per_day
         self._clock = clock
         self._listed: tuple[Issue, ...] = ()
@@ -56,7 +83,7 @@ class Backlog:
 
     async def places(self, now: datetime) -> int:
         """Return how many issues may still be triaged. Raises `Transient`, `Outdated`."""
-        return places(await self._register.read(), self._per_day, now)
+        return places((one.at for one in await self._register.read()), self._per_day, now)
 
     async def fitting(self) -> tuple[Issue, ...]:
         """Return the issues that seem to need a proposal, oldest first; lists only hint."""

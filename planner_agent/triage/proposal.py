@@ -1,15 +1,31 @@
-"""Proposals: the schema by which a backend answers, and the strict reading of its answer (pure)."""
+"""Proposals: the schema by which a backend answers, the strict reading of its answer, and the paid call for one.
+
+A prompt is about an issue, whose text is a stranger's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
 
 from planner_agent.plan import Line, StrictModel, UnfitAnswer, validated
+from planner_agent.text_call import PROMPTS, ask, most
+from shared.llm.port import Coder, CoderCall, Request, RunLimits
+from shared.llm.role_router import ROLE_OF_CALL, lowered
+from shared.models import Issue
+from shared.text import clean, one_line
+from shared.text.prompts import Untrusted
 
 ANSWER_LIMIT = 20_000
 """Maximum number of characters in an answer."""
+
+TEXT_CHARS = 8000
+OTHERS = 200
+"""Titles of other open issues that a prompt shows, the newest."""
+
+DEADLINE_SECONDS = 300.0
+
+_UNUSABLE = "The backend's proposal cannot be used, and its correction cannot either:"
 
 
 class TriageKind(StrEnum):
@@ -29,11 +45,6 @@ class Proposal(StrictModel):
     reason: Line
     duplicate_of: int | None = None
     missing: Line | None = None
-
-
-def schema() -> Mapping[str, Any]:
-    """Return the JSON schema that a backend is given."""
-    return Proposal.model_json_schema()
 
 
 def read(text: str, shown: Collection[int]) -> Proposal:
@@ -75,3 +86,43 @@ def _contradictions(proposal: Proposal, shown: Collection[int]) -> Iterator[str]
         yield f"'duplicate_of' is {proposal.duplicate_of}, which is none of the issues in the list"
     if (proposal.kind is TriageKind.VAGUE) != (proposal.missing is not None):
         yield "'missing' stands with the kind 'vague', and with no other"
+
+
+class ProposalCall:
+    """Asks a backend for the kind of an issue; it gets no tree, and the text as that of somebody else."""
+
+    def __init__(self, coder: Coder, limits: RunLimits) -> None:
+        self._coder = coder
+        self._limits = lowered(limits, most(DEADLINE_SECONDS))
+
+    async def proposal(self, issue: Issue, others: Sequence[Issue]) -> Proposal:
+        """Return what `issue` seems to be, perhaps one of `others` again.
+
+        Raises `AnswerHidden`, `RunFailed`, `RunEnded`.
+        """
+        titles = {one.number: f"#{one.number} {one_line(clean(one.title), 200)}" for one in _others(issue, others)}
+
+        def prompt(faults: str) -> str:
+            return PROMPTS.render(
+                "triage",
+                title=Untrusted(issue.title),
+                issue=Untrusted(clean(issue.body)[:TEXT_CHARS]),
+                others=Untrusted("\n".join(titles.values())),
+                faults=Untrusted(faults),
+            )
+
+        request = Request(
+            call=CoderCall.TRIAGE,
+            item=f"#{issue.number}",
+            title=issue.title,
+            role=ROLE_OF_CALL[CoderCall.TRIAGE],
+            prompt="",
+            schema=Proposal.model_json_schema(),
+            limits=self._limits,
+        )
+        return await ask(self._coder, request, prompt, lambda text: read(text, titles.keys()), _UNUSABLE)
+
+
+def _others(issue: Issue, others: Sequence[Issue]) -> list[Issue]:
+    wanted = [one for one in others if one.number != issue.number and not one.is_pull_request and one.open]
+    return sorted(wanted, key=lambda one: one.number, reverse=True)[:OTHERS]

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from planner_agent.decide import Phase
 from planner_agent.triage import proposal_comments
 from planner_agent.triage.backlog import Backlog, has_begun, unfit
-from planner_agent.triage.proposal import Proposal, TriageKind, of_record
-from planner_agent.triage.proposal_call import ProposalCall
+from planner_agent.triage.proposal import Proposal, ProposalCall, TriageKind, of_record
 from shared.errors import Blocked
 from shared.github.ports import Issues, StatusComments
 from shared.github.status import Status

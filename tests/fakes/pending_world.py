@@ -9,7 +9,8 @@ from typing import Any
 
 from fakes.unasked import UnaskedFences, UnaskedIssues, UnaskedMirror
 from planner_agent.pending.opening import Opening, Wanted, Writer
-from planner_agent.pending.register import Register
+from planner_agent.pending.register import PENDING_TESTS
+from planner_agent.register import Register
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
 from shared.git.history import Commit
@@ -120,7 +121,9 @@ class World(UnaskedFences, UnaskedIssues, UnaskedMirror):
 
     def planner(self, agent: str = "planner-1", **more: Any) -> Opening:
         writer = Writer(agent, ENGINE, KEYS, lambda: self.now, self.boot)
-        return Opening(self, self, Register(self, self), writer, replace(Wanted(("tests/**/test_*.py",)), **more))
+        return Opening(
+            self, self, Register(PENDING_TESTS, self, self), writer, replace(Wanted(("tests/**/test_*.py",)), **more)
+        )
 
     @property
     def listed(self) -> Mapping[int, Issue]:

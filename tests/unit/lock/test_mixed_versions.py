@@ -19,7 +19,8 @@ from fakes.reviewer_strikes import Calls, opened, turn_of, watched
 from lock_world import TERMS
 from structlog.testing import capture_logs
 
-from planner_agent.pending.register import PendingTest, Register, write
+from planner_agent.pending.register import PENDING_TESTS, PendingTest, latest, write
+from planner_agent.register import Register
 from reviewer_agent.merge.merge_turns import REF
 from shared.errors import Lost, Outdated
 from shared.git.append_only_log import newer_version
@@ -129,7 +130,7 @@ async def test_a_newer_line_that_says_the_same_is_one_like_ours() -> None:
     world._put(json.dumps(json.loads(ours) | {"v": 2, "zone": "eu"}))
     planner = world.planner()
     assert await planner.look({}) is None, "somebody is about to open it"
-    assert (await Register(world, world).read()).keys() == {"tests/test_x.py::test_a"}
+    assert latest(await Register(PENDING_TESTS, world, world).read()).keys() == {"tests/test_x.py::test_a"}
     world.now += timedelta(hours=1)
     assert await world.planner().look({}) == 1
 

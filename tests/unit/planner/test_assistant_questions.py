@@ -11,12 +11,10 @@ from fakes.planner_source import FakeSource
 from fakes.planner_world import World
 from fakes.unasked import UnaskedComments, UnaskedPulls
 
-from planner_agent.assistant.answer_call import CHANGE_CHARS, AnswerCall, Background, read
-from planner_agent.assistant.question import FRESH, LOST, Due, due, questions
-from planner_agent.assistant.register import Entry, State, places
-from planner_agent.assistant.register import read as read_line
-from planner_agent.assistant.register import write as write_line
-from planner_agent.assistant.sources import Sources
+from planner_agent.assistant.answer_call import CHANGE_CHARS, AnswerCall, Background, Sources, read
+from planner_agent.assistant.question import FRESH, LOST, Due, Entry, State, due, places, questions
+from planner_agent.assistant.question import read as read_line
+from planner_agent.assistant.question import write as write_line
 from planner_agent.context import Code
 from planner_agent.text_call import AnswerHidden
 from shared.commands.discussion import NOTHING_SAID

@@ -11,7 +11,8 @@ import pytest
 from fakes.pending_world import AT, World, file
 
 from planner_agent.pending.opening import LOST, SEND_SECONDS, Globs, pending_tests
-from planner_agent.pending.register import PendingTest, Register, read, write
+from planner_agent.pending.register import PENDING_TESTS, PendingTest, latest, read, write
+from planner_agent.register import Register
 from shared.errors import Transient, UnknownOutcome
 from shared.lock.write_permit import WritePermit
 from shared.models import Issue
@@ -100,7 +101,7 @@ async def test_after_a_lost_reply_or_a_crash_there_is_one_issue_in_the_end(where
     await planner.look(world.listed)
     await world.planner("planner-2").look(world.listed)
     assert world.tests == ["a"]
-    assert (await Register(world, world).read())["tests/test_x.py::test_a"].issue == 1
+    assert latest(await Register(PENDING_TESTS, world, world).read())["tests/test_x.py::test_a"].issue == 1
 
 
 async def test_an_issue_that_was_entered_too_long_ago_is_not_sent_any_more() -> None:
@@ -133,7 +134,7 @@ async def test_without_the_register_the_issues_themselves_are_known() -> None:
 
 async def test_a_test_that_is_gone_is_not_created_late() -> None:
     world = World()
-    await Register(world, world).append(PendingTest("tests/test_x.py::test_gone", "planner-9", "r", AT))
+    await Register(PENDING_TESTS, world, world).append(PendingTest("tests/test_x.py::test_gone", "planner-9", "r", AT))
     assert await world.planner().look(world.listed) is None
     world.now += LOST
     assert await world.planner().look(world.listed) == 1
@@ -198,15 +199,15 @@ def test_globs(pattern: str, path: str, fits: bool) -> None:
 
 async def test_the_register_reads_only_its_own_lines_and_however_many() -> None:
     world = World()
-    one = Register(world, world)
+    one = Register(PENDING_TESTS, world, world)
     world._put("something else")
     world._put('{"v": 1, "test": "t", "agent": "a", "run": "r", "at": "2026-01-05T00:00:00"}')
     await one.read()
     for number in range(1, 8):
         assert await one.append(PendingTest(f"t{number}", "planner-1", f"r{number}", AT, number))
-    again = Register(world, world)
-    assert [entry.issue for entry in (await again.read()).values()] == [1, 2, 3, 4, 5, 6, 7]
+    again = Register(PENDING_TESTS, world, world)
+    assert [entry.issue for entry in latest(await again.read()).values()] == [1, 2, 3, 4, 5, 6, 7]
     assert await one.append(PendingTest("t1", "planner-1", "late", AT))
-    assert (await again.read())["t1"].issue == 1, "what has its issue keeps it"
+    assert latest(await again.read())["t1"].issue == 1, "what has its issue keeps it"
     assert read(write(PendingTest("t", "a", "r", AT, 4))) == PendingTest("t", "a", "r", AT, 4)
     assert [read(text) for text in ("", "[]", "{}", '{"v": 2}', "1")] == [None] * 5

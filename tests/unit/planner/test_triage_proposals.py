@@ -12,8 +12,10 @@ import pytest
 from fakes.unasked import UnaskedFences, UnaskedMirror
 
 from planner_agent.decide import Phase
-from planner_agent.register_line import places
-from planner_agent.triage.backlog import has_begun, unfit
+from planner_agent.register import Register, places
+from planner_agent.triage.backlog import TRIAGED, Entry, has_begun, unfit
+from planner_agent.triage.backlog import read as read_line
+from planner_agent.triage.backlog import write as write_line
 from planner_agent.triage.proposal import (
     ANSWER_LIMIT,
     Proposal,
@@ -22,11 +24,7 @@ from planner_agent.triage.proposal import (
     of_record,
     read,
     recorded,
-    schema,
 )
-from planner_agent.triage.register import REF, Entry, Register
-from planner_agent.triage.register import read as read_line
-from planner_agent.triage.register import write as write_line
 from shared.errors import Outdated
 from shared.git.history import Commit
 from shared.lock.codec import ItemKey
@@ -94,7 +92,7 @@ def test_the_words_of_a_model_become_one_line_without_what_nobody_sees() -> None
 
 
 def test_a_backend_is_told_of_every_kind() -> None:
-    assert all(str(kind) in json.dumps(schema()) for kind in TriageKind)
+    assert all(str(kind) in json.dumps(Proposal.model_json_schema()) for kind in TriageKind)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +150,7 @@ def test_only_what_is_not_at_its_end_is_gone_on_with(phase: Phase, is_begun: boo
 )
 def test_places_of_a_day(hours: tuple[float, ...], per_day: int, left: int) -> None:
     entries = [Entry(n, "planner-1", str(n), AT - timedelta(hours=one)) for n, one in enumerate(hours, 1)]
-    assert places(entries, per_day, AT) == left
+    assert places([one.at for one in entries], per_day, AT) == left
 
 
 def test_a_line_is_read_as_it_was_written() -> None:
@@ -172,13 +170,13 @@ class Server(UnaskedFences, UnaskedMirror):
     commits: list[Commit] = field(default_factory=list)
 
     async def read(self, ref: str) -> tuple[str, str] | None:
-        assert ref == REF
+        assert ref == TRIAGED.ref
         return (self.commits[-1].oid, self.commits[-1].message) if self.commits else None
 
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None:
-        assert (ref, list(updates)) == (REF, [])
+        assert (ref, list(updates)) == (TRIAGED.ref, [])
         if expected != (self.commits[-1].oid if self.commits else None):
             return None
         self.commits.append(Commit(f"{len(self.commits) + 1:040x}", tuple(parents), AT, message))
@@ -191,7 +189,7 @@ class Server(UnaskedFences, UnaskedMirror):
 
 async def test_of_two_who_enter_a_line_at_once_one_is_refused() -> None:
     server = Server()
-    one, other = Register(server, server), Register(server, server)
+    one, other = Register(TRIAGED, server, server), Register(TRIAGED, server, server)
     assert (await one.read(), await other.read()) == ((), ())
     assert await one.append(Entry(7, "planner-1", "a", AT))
     assert not await other.append(Entry(8, "planner-2", "b", AT))
@@ -203,4 +201,4 @@ async def test_of_two_who_enter_a_line_at_once_one_is_refused() -> None:
 async def test_a_line_of_a_newer_engine_stops_the_triage() -> None:
     server = Server([Commit("1" * 40, (), AT, '{"v": 2, "issue": 7}')])
     with pytest.raises(Outdated, match="Upgrade this agent"):
-        await Register(server, server).read()
+        await Register(TRIAGED, server, server).read()
