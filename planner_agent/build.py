@@ -14,9 +14,8 @@ from planner_agent.assistant.assistant import AnsweringAccount, Assistant
 from planner_agent.assistant.question import QUESTIONS
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import PENDING_TESTS
-from planner_agent.policy import Approval, Policy
+from planner_agent.policy import Approval, Policy, PreapprovedPlan
 from planner_agent.ports import Forge
-from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.reconcile_rules import rules
 from planner_agent.register import Register
 from planner_agent.story import create_story

@@ -9,9 +9,8 @@ from datetime import timedelta
 from planner_agent import conversation
 from planner_agent.conversation import Conversation, PlanCommand
 from planner_agent.decide import Phase, Snapshot
-from planner_agent.policy import Approval, Policy
+from planner_agent.policy import Approval, Policy, PreapprovedPlan
 from planner_agent.ports import Forge
-from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.specifications import Specifications
 from shared.commands.command import Verb
 from shared.github.errors import NotShown

@@ -25,8 +25,8 @@ from config.environment import editor, snapshot
 from planner_agent.build import build, forge_of, policy_of
 from planner_agent.drafting import Drafting
 from planner_agent.observe import Listener
+from planner_agent.policy import PreapprovedPlan
 from planner_agent.ports import Forge
-from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.story import create_story
 from planner_agent.terminal.console import Cancelled, Console, EditorUnusable
 from planner_agent.terminal.session import Session, SessionServices

@@ -11,8 +11,7 @@ from fakes.planner_github import Bench, LockPort
 from fakes.planner_world import MALLORY, NAMES
 
 from planner_agent.plan import Plan, read
-from planner_agent.policy import Approval
-from planner_agent.preapproved_plan import PreapprovedPlan
+from planner_agent.policy import Approval, PreapprovedPlan
 from shared.errors import Transient
 from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.loop.polling_loop import Loop
