@@ -1,4 +1,4 @@
-"""What the planner goes by: the configuration as plain values, and what a person decided at our terminal (pure)."""
+"""The policy of the planner: the configuration as plain values, and a person's decision at our terminal (pure)."""
 
 from __future__ import annotations
 
