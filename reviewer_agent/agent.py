@@ -45,7 +45,7 @@ from shared.reconcile.start_label import in_doubt
 from shared.retry.run_errors import RunEnded
 from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
 from shared.scheduling.order import exclusion_reason, urgency
-from shared.workflow import TERMINAL, Role, Stage
+from shared.workflow import TERMINAL, Event, Role, Stage
 from shared.workflow.labels import Flag
 
 log = structlog.get_logger()
@@ -231,10 +231,8 @@ class Reviewer:
             await self._effects.reopen(held, snapshot.pull_request)
         elif action is Action.READ_ANEW:
             await self._effects.read_anew(held, snapshot)
-        elif action is Action.BEGIN:
-            await self._effects.begin(held)
         else:
-            await self._effects.accept(held)
+            await self._effects.record(held, Event.CLAIMED if action is Action.BEGIN else Event.APPROVED)
 
     async def _end(self, action: Action, held: Held, pull_request: PullRequest) -> Ended:
         if action is Action.FINISH:

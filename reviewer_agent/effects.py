@@ -34,6 +34,7 @@ from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.commands.retry_command import reviewed_again
 from shared.errors import Blocked, Transient, Unexplained
 from shared.github.at_most_once import making
+from shared.github.status import Status
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange, Wait
@@ -104,7 +105,7 @@ class Effects:
         told = comments.given_up(held.fence, Unexplained(), self._policy.names)
         known = await self._forge.status.data(held.fence.key.number)
         if any(known.get(name) != told.data[name] for name in ("stage", "head", "round")):
-            await self._forge.status.show(held.fence.key.number, told, held)
+            await self._show(held, told)
 
     async def submit(self, held: Held, draft: Draft) -> ReviewVerdict:
         """Post the one review of this commit; raises `Unpostable` if GitHub refuses it, and `NotShown`."""
@@ -166,35 +167,28 @@ class Effects:
         again, round = reviewed_again(held.fence.work_head), min(held.fence.round, max(snapshot.bounds.rounds - 2, 0))
         change = FenceChange(stage=intent.stage, phase=again, attempt=intent.attempt, round=round, approved_by="")
         await advance(held, change)
-        await self._forge.status.show(held.fence.key.number, comments.read_anew(held.fence), held)
-
-    async def begin(self, held: Held) -> None:
-        """Begin the review of the head that the fence names."""
-        await self._move(held, Event.CLAIMED)
+        await self._show(held, comments.read_anew(held.fence))
 
     async def let_go(self, held: Held, pull_request: PullRequest) -> Ended:
         """Stop: other commits than those under review were pushed, and nobody with write access asks to review them."""
-        status = comments.not_asked(held.fence, pull_request, self._policy.names)
-        await self._forge.status.show(pull_request.number, status, held)
+        await self._show(held, comments.not_asked(held.fence, pull_request, self._policy.names))
         return Ended(Result.PARKED, "commits were pushed that nobody with write access asked to review")
 
-    async def accept(self, held: Held) -> None:
-        """Record the approval in the fence; the next step decides what follows."""
-        await self._move(held, Event.APPROVED)
-
     async def request_changes(self, held: Held, pull_request: PullRequest) -> Ended:
-        """Hand it to the worker, or to the person who wrote it: the fence first, then the label."""
-        await self._move(held, Event.CHANGES_REQUESTED)
-        await self.show_labels(held, pull_request)
+        """Hand it to the worker, or to the person who wrote it."""
+        await self._move_back(held, pull_request, Event.CHANGES_REQUESTED, FenceChange())
         return await self.hand_back(held, pull_request)
 
     async def pass_on(self, held: Held, snapshot: Snapshot) -> Ended:
         """Pass on a person's request for changes; one request at most `snapshot.PASSED_ON` times."""
-        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CHANGES_REQUESTED).to
-        asked = _add_trailer(held, ASKED, f"{snapshot.request} {snapshot.times_passed_on + 1}")
-        await advance(held, FenceChange(stage=stage, more=asked))
-        await self.show_labels(held, snapshot.pull_request)
+        asked = FenceChange(more=_add_trailer(held, ASKED, f"{snapshot.request} {snapshot.times_passed_on + 1}"))
+        await self._move_back(held, snapshot.pull_request, Event.CHANGES_REQUESTED, asked)
         return await self.hand_back(held, snapshot.pull_request, by_person=True)
+
+    async def _move_back(self, held: Held, pull_request: PullRequest, event: Event, change: FenceChange) -> None:
+        """Record that somebody else is to change it: the fence first, with `change`, then the label."""
+        await self.record(held, event, change)
+        await self.show_labels(held, pull_request)
 
     async def hand_back(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
         """Say what happens next; also the rest of the work if an agent died after `request_changes`."""
@@ -204,7 +198,7 @@ class Effects:
             status = comments.sent_back(held.fence)
         elif held.fence.phase == BASE_MOVED:
             status = comments.sent_to_base(held.fence, pull_request.base_branch)
-        await self._forge.status.show(pull_request.number, status, held)
+        await self._show(held, status)
         return Ended(Result.HANDED_OVER, "changes are requested")
 
     async def leave(self, held: Held, snapshot: Snapshot) -> Ended:
@@ -245,10 +239,8 @@ class Effects:
 
     async def send_back(self, held: Held, pull_request: PullRequest) -> Ended:
         """Give it back to the worker, which repairs CI: once for each commit, as the fence records."""
-        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CI_BROKE).to
-        more = {**dict(held.fence.more), CI_RED: held.fence.work_head}
-        await advance(held, FenceChange(stage=stage, phase=SENT_BACK, more=tuple(more.items())))
-        await self.show_labels(held, pull_request)
+        change = FenceChange(phase=SENT_BACK, more=_add_trailer(held, CI_RED))
+        await self._move_back(held, pull_request, Event.CI_BROKE, change)
         return await self.hand_back(held, pull_request)
 
     async def send_to_base(self, held: Held, snapshot: Snapshot) -> Step:
@@ -259,11 +251,8 @@ class Effects:
         base = snapshot.pull_request.base_branch
         if snapshot.by_turn and not await self._forge.updates.take(held, base, complete=snapshot.complete):
             return None
-        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.BASE_MOVED).to
-        await advance(
-            held, FenceChange(stage=stage, phase=BASE_MOVED, more=_add_trailer(held, TO_BASE, snapshot.base_tip))
-        )
-        await self.show_labels(held, snapshot.pull_request)
+        change = FenceChange(phase=BASE_MOVED, more=_add_trailer(held, TO_BASE, snapshot.base_tip))
+        await self._move_back(held, snapshot.pull_request, Event.BASE_MOVED, change)
         return await self.hand_back(held, snapshot.pull_request)
 
     async def refused(self, held: Held, snapshot: Snapshot, reason: str) -> Ended:
@@ -298,34 +287,31 @@ class Effects:
 
     async def _show_blocker(self, held: Held, blocker: Blocker, facts: comments.Facts) -> None:
         """Post what keeps the approved pull request from being merged now."""
-        status = comments.approved(held.fence, blocker, self._policy.names, facts)
-        await self._forge.status.show(held.fence.key.number, status, held)
+        await self._show(held, comments.approved(held.fence, blocker, self._policy.names, facts))
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
         """Hand it to a person: fence, label and flags, and one comment with the reason."""
-        number = held.fence.key.number
         if held.fence.stage not in TERMINAL | {Stage.FAILED, Stage.CHANGES_REQUESTED}:
             # The table has no way from `reviewing` to `failed`: whoever gives up there has taken it up.
             begun = Stage.IN_REVIEW if held.fence.stage is Stage.REVIEWING else held.fence.stage
             await advance(held, FenceChange(stage=move(Track.PULL_REQUEST, begun, Event.GAVE_UP).to))
         text = error.text if isinstance(error, Unpostable) else ""
-        await self._forge.status.show(number, comments.given_up(held.fence, error, self._policy.names, text), held)
-        await self._forge.labels.show(number, held.fence.stage, held, flags_on=tuple(flags))
+        await self._show(held, comments.given_up(held.fence, error, self._policy.names, text))
+        await self._forge.labels.show(held.fence.key.number, held.fence.stage, held, flags_on=tuple(flags))
 
     async def wait_for(self, held: Held, sentence: str) -> None:
         """Post that it waits until the time in its fence; the first agent after that continues."""
-        await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
+        await self._show(held, comments.waiting(held.fence, sentence))
 
     async def pause(self, held: Held) -> None:
         """Post that a person paused it; the stage stays, so that it continues when the flag is removed."""
-        await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
+        await self._show(held, comments.paused(held.fence))
 
     async def hold_off(self, held: Held, reason: Blocker) -> Ended:
         """Put off the review, which costs money; the stage stays, and the fence says what to check before a claim."""
         wait = _wait_of_heartbeat(held, next(word for word, named in WAITS.items() if named is reason))
         await advance(held, FenceChange(wait=wait))
-        status = comments.put_off(held.fence, reason, self._policy.names)
-        await self._forge.status.show(held.fence.key.number, status, held)
+        await self._show(held, comments.put_off(held.fence, reason, self._policy.names))
         return Ended(Result.PARKED, str(reason))
 
     async def withdraw(self, held: Held, reason: str, pull_request: PullRequest) -> Ended:
@@ -334,15 +320,20 @@ class Effects:
             await self._forge.closing.unlabel(pull_request, held)
         if held.fence.stage is not Stage.WITHDRAWN:
             await advance(held, FenceChange(stage=Stage.WITHDRAWN))
-        told = comments.withdrawn(held.fence, reason, self._policy.names if pull_request.open else None)
-        await self._forge.status.show(held.fence.key.number, told, held)
+        names = self._policy.names if pull_request.open else None
+        await self._show(held, comments.withdrawn(held.fence, reason, names))
         return Ended(Result.WITHDRAWN, reason)
 
-    async def _move(self, held: Held, event: Event) -> None:
-        await advance(held, FenceChange(stage=move(Track.PULL_REQUEST, held.fence.stage, event).to))
+    async def record(self, held: Held, event: Event, change: FenceChange | None = None) -> None:
+        """Record an event in the fence, together with `change`; the next step decides what follows."""
+        to = move(Track.PULL_REQUEST, held.fence.stage, event).to
+        await advance(held, replace(change or FenceChange(), stage=to))
+
+    async def _show(self, held: Held, status: Status) -> None:
+        await self._forge.status.show(held.fence.key.number, status, held)
 
 
-def _add_trailer(held: Held, trailer: str, state: str) -> tuple[tuple[str, str], ...]:
+def _add_trailer(held: Held, trailer: str, state: str = "") -> tuple[tuple[str, str], ...]:
     """Return the fence's own trailers, with one that names its commit and `state`."""
     more = {**dict(held.fence.more), trailer: f"{held.fence.work_head} {state}".strip()}
     return tuple(more.items())
