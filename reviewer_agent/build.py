@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from reviewer_agent.after_merge.answering import Answering, Writer
-from reviewer_agent.after_merge.answering import Forge as AnswerForge
 from reviewer_agent.after_merge.messages import Voice
 from reviewer_agent.after_merge.record import Records
 from reviewer_agent.after_merge.watch import AfterMerge, Sources
@@ -61,10 +60,10 @@ def build(parts: RepositoryAdapters) -> Agent:
         replies=replies(parts),
     )
     if parts.configured.after_merge != "off":
-        after_merge = after_merge_of(parts)
+        after_merge = _after_merge(parts, forge)
         inbox.add_look("merges", lambda known: after_merge.look())
     runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
-    library = ReviewInputs(source, runs, policy.diff_bytes)
+    library = ReviewInputs(source, runs.of, policy.diff_bytes)
     examiner = ReviewCalls(parts.coder, Prompts(PROMPTS), policy)
     drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
     claims = Claims(Role.REVIEWER, parts.port, parts.claimant, parts.budget_check)
@@ -73,9 +72,8 @@ def build(parts: RepositoryAdapters) -> Agent:
     return commanded(parts, agent, inbox, start_signals(parts, inbox))
 
 
-def after_merge_of(parts: RepositoryAdapters) -> AfterMerge:
+def _after_merge(parts: RepositoryAdapters, forge: Forge) -> AfterMerge:
     """Build the watch over the base's CI after each merge."""
-    records = Records(parts.fences)
     writer = Writer(
         parts.account.login,
         parts.identity,
@@ -84,18 +82,9 @@ def after_merge_of(parts: RepositoryAdapters) -> AfterMerge:
         server_time=parts.server_time,
         boot=parts.clock.boot,
     )
-    answers = AnswerForge(parts.issues, parts.pulls, replies(parts), parts.checks)
-    sources = Sources(
-        fences=parts.fences,
-        records=records,
-        pulls=parts.pulls,
-        checks=parts.checks,
-        mirror=parts.mirror,
-        server_time=parts.server_time,
-        boot=parts.clock.boot,
-        patience=timedelta(seconds=parts.configured.ci.timeout),
-    )
-    return AfterMerge(sources, Answering(answers, parts.mirror, records, writer))
+    patience = timedelta(seconds=parts.configured.ci.timeout)
+    sources = Sources(forge, parts.fences, parts.mirror, parts.server_time, parts.clock.boot, patience)
+    return AfterMerge(sources, Answering(forge, parts.mirror, Records(parts.fences), writer))
 
 
 def policy_of(parts: RepositoryAdapters) -> Policy:

@@ -5,10 +5,9 @@ Of a pull request and its issue, a reviewer is shown nothing that only a strange
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
 
 from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
@@ -345,7 +344,7 @@ class Observer:
         if await self._held_up(issue, pull_request, fence) if same else await self.held_up(pull_request):
             return None
         handed = fence if fence is not None and fence.work_head == pull_request.head_sha else None
-        return await subject(self._demand, pull_request, issue, handed)
+        return await subject(self._demand.trusts, pull_request, issue, handed)
 
 
 def _is_news(s: Snapshot, request: Review) -> bool:
@@ -357,24 +356,20 @@ def _is_news(s: Snapshot, request: Review) -> bool:
 NOT_SHOWN = "Its text is not shown: nobody with write access has written or approved it. Judge the change by itself."
 
 
-class Demand(Protocol):
-    """The check whether an account may write."""
-
-    async def trusts(self, account: Account) -> bool: ...
-
-
-async def subject(demand: Demand, pull_request: PullRequest, issue: Issue | None, fence: Fence | None) -> ReviewSubject:
-    """Return the issue, else the pull request's own description, as far as trusted people vouch for them.
+async def subject(
+    trusts: Callable[[Account], Awaitable[bool]], pull_request: PullRequest, issue: Issue | None, fence: Fence | None
+) -> ReviewSubject:
+    """Return the issue, else the pull request's own description, as far as people whom `trusts` names vouch for them.
 
     `fence` is that of the worker that has handed this very head over, and says what it was bound to. An issue by
     somebody without write access counts in the words that the worker was bound to; if it was edited since, the
     description, which says what was approved, takes its place. Raises `Transient`.
     """
-    ours = fence is not None or await demand.trusts(pull_request.author)
+    ours = fence is not None or await trusts(pull_request.author)
     evidence = stated(pull_request.body) if ours else ""
     if issue is not None and not issue.is_pull_request:
         approved = fence.body_sha256 if fence is not None and fence.key.number == issue.number else ""
-        if approved == body_sha256(issue.title, issue.body) or await demand.trusts(issue.author):
+        if approved == body_sha256(issue.title, issue.body) or await trusts(issue.author):
             return ReviewSubject(issue.title, issue.body, evidence, text_key(issue))
     if ours:
         return ReviewSubject(pull_request.title, pull_request.body, evidence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import TypeVar
 
 from shared.git.ports import Fences
@@ -11,10 +12,24 @@ from shared.lock.port import ForeignFence
 R = TypeVar("R")
 
 
-def trailers_of(message: str) -> Mapping[str, str]:
-    """Return name -> value of the trailers in a commit message."""
+VERSION = "1"
+"""Version of the records, the value of each one's first trailer."""
+
+
+def parse(message: str, name: str, make: Callable[[Mapping[str, str], datetime], R]) -> R | None:
+    """Return what `make` makes of the trailers of a commit message, and of the time in them.
+
+    None for anything but a record of this version, which the trailer `name` gives.
+    """
     lines = (line.partition(": ") for line in message.splitlines())
-    return {name: value.strip() for name, _, value in lines if value}
+    trailers = {key: value.strip() for key, _, value in lines if value}
+    if trailers.get(name) != VERSION:
+        return None
+    try:
+        at = datetime.fromisoformat(trailers["At"])
+        return make(trailers, at) if at.tzinfo is not None else None
+    except (KeyError, ValueError):
+        return None
 
 
 async def read_record(refs: Fences, ref: str, read: Callable[[str], R | None]) -> tuple[str | None, R | None]:

@@ -17,13 +17,13 @@ from reviewer_agent.after_merge.merge_commit import MergeCommit
 from reviewer_agent.after_merge.messages import Voice
 from reviewer_agent.after_merge.record import Answer, Record, Records
 from reviewer_agent.links import revert_branch
+from reviewer_agent.ports import Forge
 from shared.ci.logs import failures
 from shared.ci.triage import OURS, Failure, triage
 from shared.errors import Blocked, EngineError, UnknownOutcome
 from shared.git.command import Identity
 from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown
-from shared.github.ports import Checks, Issues, Pulls, Replies
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import RegisterPermit, WritePermit
 from shared.models import Check
@@ -45,16 +45,6 @@ MOST_EXCUSED = 100
 
 EXCERPT_BYTES = 8_000
 """Bytes that are quoted of a failed check's output."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forge:
-    """The GitHub side of one repository, as answers use it."""
-
-    issues: Issues
-    pulls: Pulls
-    replies: Replies
-    checks: Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +90,11 @@ class Answering:
             self._excused[number] = checks
             return False
         return await self._open_answer(merge, red, expected, record)
+
+    async def is_begun(self, number: int) -> bool:
+        """Return whether an answer was begun and not finished; that is read from git alone."""
+        _, record = await self._records.read(number)
+        return record is not None and not record.over
 
     def _is_taken(self, expected: str | None, record: Record) -> bool:
         """Return whether another reviewer may be at work on it; False if this process began it and sent nothing."""

@@ -6,20 +6,18 @@ A record is written before anything is opened and again after it, so that any nu
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from reviewer_agent.ref_records import read_record, trailers_of
+from reviewer_agent.ref_records import VERSION, parse, read_record
 from shared.git.ports import Fences
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
 
 PREFIX = f"{FENCE_NAMESPACE}/after-merge/"
 """Prefix of the refs, one for each pull request whose merge was answered."""
-
-_VERSION = "1"
 
 
 class Answer(StrEnum):
@@ -47,7 +45,7 @@ class Record:
     def write(self, nonce: str) -> str:
         """Return the commit message; `nonce` makes it unlike any other."""
         return (
-            f"after the merge of #{self.pull_request}\n\nEngine-After-Merge: {_VERSION}\nPr: {self.pull_request}\n"
+            f"after the merge of #{self.pull_request}\n\nEngine-After-Merge: {VERSION}\nPr: {self.pull_request}\n"
             f"Merge: {self.merge}\nAnswer: {self.answer}\nLogin: {self.login}\nAt: {self.at.isoformat()}\n"
             f"Nonce: {nonce}\n" + (f"Over: {self.number}\n" if self.over else "")
         )
@@ -55,16 +53,12 @@ class Record:
     @classmethod
     def read(cls, message: str) -> Record | None:
         """Return the record that a commit message spells; None if it is none of this version."""
-        trailers = trailers_of(message)
-        if trailers.get("Engine-After-Merge") != _VERSION:
-            return None
-        try:
-            at, answer = datetime.fromisoformat(trailers["At"]), Answer(trailers["Answer"])
-            over, number = "Over" in trailers, int(trailers.get("Over", "0"))
-            found = cls(int(trailers["Pr"]), trailers["Merge"], answer, trailers["Login"], at, over, number)
-        except (KeyError, ValueError):
-            return None
-        return found if at.tzinfo is not None else None
+
+        def made(told: Mapping[str, str], at: datetime) -> Record:
+            over, number = "Over" in told, int(told.get("Over", "0"))
+            return cls(int(told["Pr"]), told["Merge"], Answer(told["Answer"]), told["Login"], at, over, number)
+
+        return parse(message, "Engine-After-Merge", made)
 
 
 class Records:

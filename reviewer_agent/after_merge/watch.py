@@ -11,13 +11,12 @@ import structlog
 from reviewer_agent.after_merge import merge_commit
 from reviewer_agent.after_merge.answering import Answering
 from reviewer_agent.after_merge.merge_commit import MergeCommit
-from reviewer_agent.after_merge.record import Records
 from reviewer_agent.links import is_revert
+from reviewer_agent.ports import Forge
 from shared.ci.verdict import CiVerdict, failed, fold
 from shared.errors import EngineError
 from shared.git.mirror import Mirror
 from shared.git.ports import Fences
-from shared.github.ports import Checks, Pulls
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.record import Fence, read_fences
 from shared.models import Check, CheckOutcome
@@ -42,10 +41,8 @@ FINISHED_WITHIN = timedelta(minutes=30)
 class Sources:
     """The watch's sources and clocks; `patience` is how long checks that still run after a merge are waited for."""
 
+    forge: Forge
     fences: Fences
-    records: Records
-    pulls: Pulls
-    checks: Checks
     mirror: Mirror
     server_time: Callable[[], datetime]
     boot: Callable[[], float]
@@ -88,27 +85,22 @@ class AfterMerge:
     async def _is_over(self, fence: Fence, now: datetime) -> bool:
         """Return whether this merge needs no further look: its hour is over, it was answered, or it is a revert."""
         number, age = fence.key.number, now - fence.at
-        if age >= WATCHED and not await self._is_begun(number):
+        if age >= WATCHED and not await self._answering.is_begun(number):
             return True
         merge = self._merges.get(number)
         if merge is None:
-            pull_request = await self._sources.pulls.pull_request(number)
+            pull_request = await self._sources.forge.pulls.pull_request(number)
             if is_revert(pull_request):
                 return True
             merge = await merge_commit.find(self._sources.mirror, pull_request)
             if merge is None:
                 return False
             self._merges[number] = merge
-        checks = self._sources.checks
+        checks = self._sources.forge.checks
         merged = await checks.of(merge.oid)
         before = await checks.of(merge.before) if merged else ()
         red = caused_failures(before, merged, patient=age < self._sources.patience)
         return bool(red) and await self._answering.answer(merge, red)
-
-    async def _is_begun(self, number: int) -> bool:
-        """Return whether an answer was begun and not finished; that is read from git alone."""
-        _, record = await self._sources.records.read(number)
-        return record is not None and not record.over
 
 
 def watched(fences: Sequence[Fence], now: datetime) -> tuple[Fence, ...]:

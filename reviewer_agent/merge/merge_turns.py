@@ -6,19 +6,17 @@ The turn is a ref of the engine's own, moved by compare-and-swap, so it holds be
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from reviewer_agent.ref_records import read_record, trailers_of
+from reviewer_agent.ref_records import VERSION, parse, read_record
 from shared.ci.verdict import CiVerdict
 from shared.git.ports import Fences, Mirror
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
 
 REF = f"{FENCE_NAMESPACE}/merges"
-
-_VERSION = "1"
 
 TURN_SECONDS = 120.0
 """Seconds for which a turn keeps others from merging, unless its merge moves the base before."""
@@ -44,7 +42,7 @@ class MergeTurn:
     def write(self, nonce: str) -> str:
         """Return the commit message; `nonce` makes it unlike any other."""
         trailers = {
-            "Engine-Merge": _VERSION,
+            "Engine-Merge": VERSION,
             "Pr": str(self.pull_request),
             "Branch": self.branch,
             "Base": self.tip,
@@ -58,22 +56,12 @@ class MergeTurn:
     @classmethod
     def read(cls, message: str) -> MergeTurn | None:
         """Return the turn that a commit message spells; None if it is none of this version."""
-        trailers = trailers_of(message)
-        if trailers.get("Engine-Merge") != _VERSION:
-            return None
-        try:
-            at = datetime.fromisoformat(trailers["At"])
-            found = cls(
-                int(trailers["Pr"]),
-                trailers["Branch"],
-                trailers["Base"],
-                CiVerdict(trailers["Checks"]),
-                at,
-                over=trailers.get("Over") == "yes",
-            )
-        except (KeyError, ValueError):
-            return None
-        return found if at.tzinfo is not None else None
+
+        def made(told: Mapping[str, str], at: datetime) -> MergeTurn:
+            over, checks = told.get("Over") == "yes", CiVerdict(told["Checks"])
+            return cls(int(told["Pr"]), told["Branch"], told["Base"], checks, at, over)
+
+        return parse(message, "Engine-Merge", made)
 
     def settling(self, branch: str, tip: str, checks: CiVerdict, *, now: datetime, seconds: float) -> bool:
         """Return whether the last merge is so recent that the checks of the new base have not ended.

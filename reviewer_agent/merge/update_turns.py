@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from reviewer_agent.ref_records import read_record, trailers_of
+from reviewer_agent.ref_records import VERSION, parse, read_record
 from reviewer_agent.review.verdict import branch_key
 from shared.errors import Gone
 from shared.git.ports import Fences
@@ -25,8 +25,6 @@ from shared.workflow.labels import Labels
 
 PREFIX = f"{FENCE_NAMESPACE}/updates/"
 """Prefix of the refs, one for each base branch, by a hash of its name."""
-
-_VERSION = "1"
 
 OVERTAKEN_AFTER = timedelta(minutes=30)
 """Age of a turn from which one that lacks nothing else may take it from one that still lacks something."""
@@ -46,21 +44,14 @@ class UpdateTurn:
     def write(self, nonce: str) -> str:
         """Return the commit message; `nonce` makes it unlike any other."""
         return (
-            f"update #{self.pull_request}\n\nEngine-Update: {_VERSION}\nPr: {self.pull_request}\n"
+            f"update #{self.pull_request}\n\nEngine-Update: {VERSION}\nPr: {self.pull_request}\n"
             f"Branch: {self.branch}\nAt: {self.at.isoformat()}\nNonce: {nonce}\n"
         )
 
     @classmethod
     def read(cls, message: str) -> UpdateTurn | None:
         """Return the turn that a commit message spells; None if it is none of this version."""
-        trailers = trailers_of(message)
-        if trailers.get("Engine-Update") != _VERSION:
-            return None
-        try:
-            found = cls(int(trailers["Pr"]), trailers["Branch"], datetime.fromisoformat(trailers["At"]))
-        except (KeyError, ValueError):
-            return None
-        return found if found.at.tzinfo is not None else None
+        return parse(message, "Engine-Update", lambda told, at: cls(int(told["Pr"]), told["Branch"], at))
 
 
 class UpdateTurns:

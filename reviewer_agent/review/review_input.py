@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 import anyio.to_thread
 
-from reviewer_agent.ports import Records
 from reviewer_agent.review import patch
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.previous_findings import EarlierRounds
@@ -75,7 +74,10 @@ class ReviewInput:
 class ReviewInputs:
     """Reader of a change from the repository's copy on this machine."""
 
-    def __init__(self, source: Mirror, records: Records, diff_bytes: int) -> None:
+    def __init__(
+        self, source: Mirror, records: Callable[[PullRequest, str], Awaitable[Recorded]], diff_bytes: int
+    ) -> None:
+        """Read with `records` what the engine knows of a pull request's tests, given the commit of its base."""
         self.source = source
         self._records = records
         self._diff_bytes = diff_bytes
@@ -107,7 +109,7 @@ class ReviewInputs:
             earlier,
             since=await self._since(earlier.sha, head),
             conventions=await self._conventions(base),
-            recorded=await self._records.of(pull_request, base),
+            recorded=await self._records(pull_request, base),
             removed=await self._removed_names(base, head, change),
         )
 

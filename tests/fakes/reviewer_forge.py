@@ -188,7 +188,7 @@ def reviewer(
     claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
     examiner = ReviewCalls(FakeCoder(world), Prompts(PROMPTS), rules)
     drafts = PendingReviews(
-        ReviewInputs(source or FakeSource(world), FakeRecords(world), rules.diff_bytes),
+        ReviewInputs(source or FakeSource(world), FakeRecords(world).of, rules.diff_bytes),
         examiner,
         second_pass=second_pass,
     )

@@ -64,7 +64,7 @@ BOUND = replace(FENCE, body_sha256=body_sha256(STRANGE.title, STRANGE.body))
 async def test_only_texts_that_somebody_with_write_access_stands_behind_are_shown(
     pull_request: PullRequest, issue: Issue | None, shown: str
 ) -> None:
-    seen = await subject(Demand(), pull_request, issue, BOUND if pull_request.from_own_branch else None)
+    seen = await subject(Demand().trusts, pull_request, issue, BOUND if pull_request.from_own_branch else None)
     assert seen.body == shown
     assert ("all green" in seen.evidence) == (pull_request.author is BOT)
     assert pull_request.author is BOT or pull_request.title != seen.title or issue is ISSUE
@@ -72,7 +72,7 @@ async def test_only_texts_that_somebody_with_write_access_stands_behind_are_show
 
 async def test_what_the_worker_has_built_needs_no_question_about_anybody() -> None:
     demand = Demand()
-    await subject(demand, PULL, STRANGE, BOUND)
+    await subject(demand.trusts, PULL, STRANGE, BOUND)
     assert demand.asked == []
-    await subject(demand, PULL, EDITED, BOUND)
+    await subject(demand.trusts, PULL, EDITED, BOUND)
     assert demand.asked == ["mallory"]
