@@ -108,20 +108,10 @@ class Drafting:
 
     async def planned(self, story: Issue, background: PlanningContext, feedback: str, round: int) -> Plan:
         """Return a valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
-        request = Request(
-            call=CoderCall.PLAN,
-            item=f"#{story.number}" if story.number else f"story-{body_sha256(story.title, story.body)[:8]}",
-            title=story.title,
-            role=ROLE_OF_CALL[CoderCall.PLAN],
-            prompt="",
-            round=round,
-            schema=plan.schema(),
-            limits=self._policy.limits,
-        )
-        variables = await self._variables(story, background, request)
+        variables = await self._variables(story, background, round)
         return await ask_with_retry(
             self._coder,
-            request,
+            self._request(CoderCall.PLAN, story, round, plan.schema()),
             lambda faults: PROMPTS.render(
                 "plan", **variables, feedback=clean(feedback[-DISCUSSION_CHARS:]), faults=Untrusted(faults)
             ),
@@ -129,25 +119,26 @@ class Drafting:
             "The backend's plan cannot be used, and its correction cannot either:",
         )
 
-    async def _variables(
-        self, story: Issue, background: PlanningContext, request: Request
-    ) -> dict[str, str | Untrusted]:
+    def _request(self, call: CoderCall, story: Issue, round: int, schema: Mapping[str, Any]) -> Request:
+        return Request(
+            call=call,
+            item=f"#{story.number}" if story.number else f"story-{body_sha256(story.title, story.body)[:8]}",
+            title=story.title,
+            role=ROLE_OF_CALL[call],
+            prompt="",
+            round=round,
+            schema=schema,
+            limits=self._policy.limits,
+        )
+
+    async def _variables(self, story: Issue, background: PlanningContext, round: int) -> dict[str, str | Untrusted]:
         told = {"title": Untrusted(story.title), "story": Untrusted(story.body)}
         long = context.about(story, background)
 
         def question(faults: str) -> str:
             return PROMPTS.render("summary", **told, context=Untrusted(long), faults=Untrusted(faults))
 
-        asking = Request(
-            call=CoderCall.SUMMARISE,
-            item=request.item,
-            title=request.title,
-            role=ROLE_OF_CALL[CoderCall.SUMMARISE],
-            prompt="",
-            round=request.round,
-            schema=SCHEMA,
-            limits=request.limits,
-        )
+        asking = self._request(CoderCall.SUMMARISE, story, round, SCHEMA)
         summary = await condensed(self._coder, asking, long, question)
         code = {"conventions": background.code.conventions, "files": background.code.files}
         return {**told, "context": Untrusted(summary), **code}

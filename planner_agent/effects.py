@@ -13,6 +13,7 @@ from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
 from shared.errors import Blocked, Unexplained
 from shared.github.at_most_once import making
+from shared.github.status import Status
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
@@ -39,6 +40,7 @@ class Effects:
         self._forge = forge
         self._specifications = specifications
         self._policy = policy
+        self._restart = policy.names.of(Stage.PLANNING)
         self._start_label = StartLabel(forge.issues, forge.labels, policy.names)
 
     async def show_labels(self, held: Held, snapshot: Snapshot) -> Snapshot:
@@ -73,7 +75,7 @@ class Effects:
         told = comments.given_up(held.fence, Unexplained(), self._restart, "")
         known = await self._forge.status.data(held.fence.key.number)
         if any(known.get(name) != told.data[name] for name in ("stage", "plan")):
-            await self._forge.status.show(held.fence.key.number, told, held)
+            await self._show(held, told)
 
     async def post(self, held: Held, snapshot: Snapshot, plan: Plan) -> Comment:
         """Post a plan, bound to the text that it was made from."""
@@ -91,7 +93,7 @@ class Effects:
         """Leave the plan to a person, and post the reason if the configuration would usually approve it."""
         await advance(held, FenceChange(stage=move(Track.STORY, held.fence.stage, event).to, phase=""))
         if event is Event.PLAN_POSTED and self._policy.auto and snapshot.order is None:
-            await self._forge.status.show(held.fence.key.number, comments.changed_meanwhile(held.fence), held)
+            await self._show(held, comments.changed_meanwhile(held.fence))
 
     async def approve(self, held: Held, by: str) -> None:
         """Record the approval of the plan; from here on only its creation is left."""
@@ -112,8 +114,7 @@ class Effects:
             raise Blocked("There is no plan to create specifications from.")
         created = await self._specifications.create(held, snapshot.issue, plan.plan, plan.sha)
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CREATED).to
-        status = comments.specified(replace(held.fence, stage=to), created)
-        await self._forge.status.show(snapshot.issue.number, status, held)
+        await self._show(held, comments.specified(replace(held.fence, stage=to), created))
         await advance(held, FenceChange(stage=to, phase=""))
         await self.show_labels(held, snapshot)
         numbers = ", ".join(f"#{one.number}" for one in created)
@@ -124,7 +125,7 @@ class Effects:
         number = snapshot.issue.number
         numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
-        await self._forge.status.show(number, comments.finished(replace(held.fence, stage=to), numbers), held)
+        await self._show(held, comments.finished(replace(held.fence, stage=to), numbers))
         held.memory.keep(Closing())
         await self._forge.closing.close(snapshot.issue, held)
         self._forge.inbox.dismiss(number)
@@ -137,16 +138,16 @@ class Effects:
         if stage in STAGES - {Stage.SPECIFIED}:
             await advance(held, FenceChange(stage=move(Track.STORY, stage, Event.GAVE_UP).to))
         issue = await self._forge.issues.issue(number)
-        await self._forge.status.show(number, comments.given_up(held.fence, error, self._restart, raw), held)
+        await self._show(held, comments.given_up(held.fence, error, self._restart, raw))
         await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
 
     async def wait_for(self, held: Held, sentence: str) -> None:
         """Post that it waits until the time in its fence; the first agent after that continues."""
-        await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
+        await self._show(held, comments.waiting(held.fence, sentence))
 
     async def pause(self, held: Held) -> None:
         """Post that a person paused it; the stage stays, so that it continues when the flag is removed."""
-        await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
+        await self._show(held, comments.paused(held.fence))
 
     async def withdraw(self, held: Held, reason: str) -> None:
         """End it by a person's order: the fence records that, and a closed story loses its stage labels."""
@@ -154,8 +155,7 @@ class Effects:
         if not issue.open:
             await self._forge.closing.unlabel(issue, held)
         await advance(held, FenceChange(stage=Stage.WITHDRAWN))
-        await self._forge.status.show(issue.number, comments.withdrawn(held.fence, reason, self._restart), held)
+        await self._show(held, comments.withdrawn(held.fence, reason, self._restart))
 
-    @property
-    def _restart(self) -> str:
-        return self._policy.names.of(Stage.PLANNING)
+    async def _show(self, held: Held, status: Status) -> None:
+        await self._forge.status.show(held.fence.key.number, status, held)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
-from reviewer_agent.merge.approval import MergeApproval, Remarks, Word
+from reviewer_agent.merge.approval import GivenOrder, MergeApproval, Remarks, Word
 from reviewer_agent.merge.blockers import IN_QUEUE, Blocker
 from reviewer_agent.merge.merge_decision import first_blocker, unmet
 from reviewer_agent.merge.merge_turns import REF as MERGES
@@ -156,8 +156,7 @@ class Observer:
             return s
         approving = s.needs_order and s.merge is Merge.AUTO
         people = self._reader.by_people(s.pull_request.number, reviews) if approving else ()
-        said = await self._merge_approval.of(s.pull_request, s.verdict, people)
-        return replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
+        return _ordered(s, await self._merge_approval.of(s.pull_request, s.verdict, people))
 
     async def _without_checks(self, s: Snapshot) -> Snapshot:
         """Add whether the repository has no CI at all; if so, a person's order merges without checks."""
@@ -165,8 +164,7 @@ class Observer:
         if s.verdict is None or not await self._presence.is_missing(s.pull_request.base_branch):
             return s
         if not s.ordered:
-            said = await self._merge_approval.of(s.pull_request, s.verdict, ())
-            s = replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
+            s = _ordered(s, await self._merge_approval.of(s.pull_request, s.verdict, ()))
         return replace(s, no_ci=True)
 
     async def _with_issue(self, s: Snapshot) -> Snapshot:
@@ -345,6 +343,10 @@ class Observer:
             return None
         handed = fence if fence is not None and fence.work_head == pull_request.head_sha else None
         return await subject(self._demand.trusts, pull_request, issue, handed)
+
+
+def _ordered(s: Snapshot, said: GivenOrder) -> Snapshot:
+    return replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
 
 
 def _is_news(s: Snapshot, request: Review) -> bool:
