@@ -37,7 +37,7 @@ from shared.retry.run_limit import begin_run
 from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
 from shared.scheduling.order import exclusion_reason, urgency
 from shared.workflow import UNLABELLED, Event, Role, Stage
-from shared.workflow.labels import Flag
+from shared.workflow.labels import Flag, folded
 
 log = structlog.get_logger()
 
@@ -104,7 +104,7 @@ class Planner:
     def _is_wanted(self, issue: Issue) -> bool:
         if issue.is_pull_request:
             return False
-        labels, include = ({one.casefold() for one in some} for some in (issue.labels, self._policy.include))
+        labels, include = folded(issue.labels), folded(self._policy.include)
         if exclusion_reason(labels, self._policy.exclude) or (include and not labels & include):
             return False
         read = self._policy.names.read(issue.labels)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from planner_agent.plan import as_text
-from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
-from shared.llm.role_router import RoleOverride
+from shared.llm.port import Coder, CoderCall, Ending, Request, RunLimits, RunOutcome
+from shared.llm.role_router import RoleOverride, lowered
 from shared.retry.answer_retry import AnswerUnusable, ask_with_retry
 from shared.retry.run_errors import completed
 from shared.text.prompts import Prompts
@@ -18,9 +18,9 @@ T = TypeVar("T")
 PROMPTS = Prompts(Path(__file__).with_name("prompts"))
 
 
-def most(deadline_seconds: float) -> RoleOverride:
+def narrowed(limits: RunLimits, deadline_seconds: float) -> RunLimits:
     """Return the limits of such a call; its correction may take as much again."""
-    return RoleOverride(max_turns=5, budget_usd=0.5, deadline_seconds=deadline_seconds)
+    return lowered(limits, RoleOverride(max_turns=5, budget_usd=0.5, deadline_seconds=deadline_seconds))
 
 
 class AnswerHidden(AnswerUnusable):

@@ -56,13 +56,8 @@ class Eligibility:
 
     def admits(self, issue: Issue) -> bool:
         """Return whether the reviewer may work on an item at a suitable stage: a pull request that is not barred."""
-        labels = {label.casefold() for label in issue.labels}
-        if (
-            not issue.is_pull_request
-            or issue.locked
-            or issue.draft
-            or labels & {label.casefold() for label in self._policy.exclude}
-        ):
+        barred = exclusion_reason(issue.labels, self._policy.exclude)
+        if not issue.is_pull_request or issue.locked or issue.draft or barred:
             return False
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 

@@ -11,6 +11,7 @@ from shared.errors import Blocked, Transient
 from shared.github.ports import Replies
 from shared.models import Issue
 from shared.newest import Newest
+from shared.scheduling.order import exclusion_reason
 from shared.workflow import UNLABELLED, Track, stages
 from shared.workflow.labels import Labels
 
@@ -37,14 +38,14 @@ class IssueLabels:
         """Leave alone items that carry a label of `exclude`."""
         self._replies = replies
         self._names = names
-        self._exclude = frozenset(label.casefold() for label in exclude)
+        self._exclude = exclude
         self._answered: Newest[int, None] = Newest()
 
     async def answer(self, known: Iterable[Issue]) -> None:
         """Post in each thread that carries such a label what it is for; a failed post is retried at a later look."""
         for item in known:
             label = misplaced(item, self._names)
-            if not label or item.number in self._answered or self._is_excluded(item):
+            if not label or item.number in self._answered or exclusion_reason(item.labels, self._exclude):
                 continue
             try:
                 await self._replies.once(item.number, PURPOSE, comments.of_issues(label, self._names))
@@ -54,6 +55,3 @@ class IssueLabels:
                 log.warning("label_not_answered", outcome="retrying", error=str(error))
                 return
             self._answered[item.number] = None
-
-    def _is_excluded(self, item: Issue) -> bool:
-        return bool(self._exclude & {label.casefold() for label in item.labels})

@@ -11,7 +11,7 @@ from planner_agent import context
 from planner_agent.assistant.question import CALL_SECONDS
 from planner_agent.context import Code
 from planner_agent.plan import Prose, StrictModel, validated
-from planner_agent.text_call import PROMPTS, ask, most
+from planner_agent.text_call import PROMPTS, ask, narrowed
 from shared.commands.command import spoken_text
 from shared.commands.discussion import Discussion, bounded, talked
 from shared.commands.text_unchanged import Texts
@@ -20,7 +20,7 @@ from shared.git.ports import Mirror
 from shared.github.base_branch import BaseBranch
 from shared.github.ports import Comments, People, Pulls
 from shared.llm.port import Coder, CoderCall, Request, RunLimits
-from shared.llm.role_router import ROLE_OF_CALL, lowered
+from shared.llm.role_router import ROLE_OF_CALL
 from shared.models import Comment, Issue
 from shared.retry.answer_retry import Unusable
 from shared.text import clean
@@ -104,7 +104,7 @@ class AnswerCall:
 
     def __init__(self, coder: Coder, limits: RunLimits) -> None:
         self._coder = coder
-        self._limits = lowered(limits, most(CALL_SECONDS))
+        self._limits = narrowed(limits, CALL_SECONDS)
 
     async def answer(self, question: Comment, background: Background) -> str:
         """Return Markdown, as the backend wrote it. Raises `AnswerHidden`, `RunFailed`, `RunEnded`."""

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from planner_agent.plan import Line, StrictModel, UnfitAnswer, validated
-from planner_agent.text_call import PROMPTS, ask, most
+from planner_agent.text_call import PROMPTS, ask, narrowed
 from shared.llm.port import Coder, CoderCall, Request, RunLimits
-from shared.llm.role_router import ROLE_OF_CALL, lowered
+from shared.llm.role_router import ROLE_OF_CALL
 from shared.models import Issue
 from shared.text import clean, one_line
 from shared.text.prompts import Untrusted
@@ -93,7 +93,7 @@ class ProposalCall:
 
     def __init__(self, coder: Coder, limits: RunLimits) -> None:
         self._coder = coder
-        self._limits = lowered(limits, most(DEADLINE_SECONDS))
+        self._limits = narrowed(limits, DEADLINE_SECONDS)
 
     async def proposal(self, issue: Issue, others: Sequence[Issue]) -> Proposal:
         """Return what `issue` seems to be, perhaps one of `others` again.
