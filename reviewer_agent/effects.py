@@ -12,16 +12,7 @@ from reviewer_agent import comments
 from reviewer_agent.candidates import expected_stage, reopening
 from reviewer_agent.errors import Unpostable
 from reviewer_agent.merge import queue_exit
-from reviewer_agent.merge.blockers import (
-    IN_QUEUE,
-    ON_ORDER,
-    OUT_OF_QUEUE,
-    RED_BASE,
-    WAIT_COOLING,
-    WAIT_REFUSED,
-    WAITS,
-    Blocker,
-)
+from reviewer_agent.merge.blockers import ON_ORDER, WAITS, Blocker, WaitReason
 from reviewer_agent.merge.merge_decision import first_blocker
 from reviewer_agent.merge.queue_exit import QUEUED, UNQUEUED, Outside, QueueEntry
 from reviewer_agent.policy import Policy
@@ -205,7 +196,7 @@ class Effects:
         """Say why the approved pull request is not merged now, and release it."""
         reason = await self._announce(held, snapshot)
         if reason is Blocker.BASE_RED:  # told once: until the base is green again, nobody claims it
-            await advance(held, FenceChange(wait=_wait_of_heartbeat(held, RED_BASE)))
+            await advance(held, FenceChange(wait=_wait_of_heartbeat(held, WaitReason.RED_BASE)))
         return Ended(Result.PARKED if reason in ON_ORDER else Result.HANDED_OVER, f"approved; {reason}")
 
     async def wait(self, held: Held, snapshot: Snapshot) -> Rest:
@@ -229,12 +220,12 @@ class Effects:
 
     async def cool(self, held: Held, until: datetime) -> Rest | Ended:
         """Record in the fence that the approved pull request is merged at `until`, by the first agent then."""
-        wait = Wait(WAIT_COOLING, until)
+        wait = Wait(WaitReason.COOLING, until)
         if held.fence.wait != wait:
             await advance(held, FenceChange(wait=wait))
         await self._show_blocker(held, Blocker.COOLING, comments.Facts(until=until))
         if until - held.server_now() <= timedelta(seconds=KEPT_SECONDS):
-            return Rest(WAIT_COOLING, until)
+            return Rest(WaitReason.COOLING, until)
         return Ended(Result.PARKED, f"approved; it is merged at {until:%Y-%m-%d %H:%M} UTC")
 
     async def send_back(self, held: Held, pull_request: PullRequest) -> Ended:
@@ -257,7 +248,7 @@ class Effects:
 
     async def refused(self, held: Held, snapshot: Snapshot, reason: str) -> Ended:
         """Post GitHub's reason for refusing the merge, and retry it later."""
-        wait = Wait(WAIT_REFUSED, held.server_now() + AGAIN)
+        wait = Wait(WaitReason.REFUSED, held.server_now() + AGAIN)
         state = snapshot.pull_request.merge_state or "unknown"
         await advance(held, FenceChange(wait=wait, more=_add_trailer(held, MERGE_REFUSED, state)))
         facts = comments.Facts(until=wait.until, github_text=reason, base=snapshot.pull_request.base_branch)
@@ -266,7 +257,7 @@ class Effects:
 
     async def queued(self, held: Held, snapshot: Snapshot, entry: QueueEntry) -> Ended:
         """Record that GitHub's merge queue has it, as `entry` says; later looks check that it still does."""
-        wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
+        wait = Wait(WaitReason.QUEUED, held.server_now() + LOOK_AT_QUEUE)
         more = tuple(one for one in _add_trailer(held, QUEUED, entry.state()) if one[0] != UNQUEUED)
         await advance(held, FenceChange(wait=wait, more=more))
         await self._show_blocker(held, Blocker.QUEUED, comments.Facts(base=snapshot.pull_request.base_branch))
@@ -278,7 +269,7 @@ class Effects:
 
     async def unqueued(self, held: Held, snapshot: Snapshot, outside: Outside) -> Ended:
         """Post why it left GitHub's merge queue, and when it is put in again."""
-        wait = Wait(OUT_OF_QUEUE, held.server_now() + queue_exit.AGAIN)
+        wait = Wait(WaitReason.OUT_OF_QUEUE, held.server_now() + queue_exit.AGAIN)
         await advance(held, FenceChange(wait=wait, more=_add_trailer(held, UNQUEUED, outside.state())))
         said = outside.sentence(QueueEntry.of(held.fence).times)
         facts = comments.Facts(until=wait.until, github_text=said, base=snapshot.pull_request.base_branch)

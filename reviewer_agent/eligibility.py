@@ -8,18 +8,7 @@ from datetime import datetime
 from reviewer_agent.candidates import STAGES, find_intent, reopening
 from reviewer_agent.comments import HEAD_MOVED
 from reviewer_agent.decide import IDLE, Action, decide
-from reviewer_agent.merge.blockers import (
-    IN_QUEUE,
-    OUT_OF_QUEUE,
-    PASSING,
-    RED_BASE,
-    TOLD_ANEW,
-    UNANNOUNCED,
-    WAIT_COOLING,
-    WAIT_REFUSED,
-    WAITS,
-    Blocker,
-)
+from reviewer_agent.merge.blockers import PASSING, TOLD_ANEW, UNANNOUNCED, WAITS, Blocker, WaitReason
 from reviewer_agent.merge.merge_decision import first_blocker
 from reviewer_agent.merge.queue_exit import QueueEntry
 from reviewer_agent.observe import Observer
@@ -131,12 +120,12 @@ class Eligibility:
         intent = replace(intent, approved_by=snapshot.ordered_by)  # the new epoch says who has ordered the merge
         waiting = fence.wait.reason if fence.wait is not None else ""
         action = decide(snapshot, now=view.at)
-        if (action, waiting) in {(Action.COOL, WAIT_COOLING), (Action.ENQUEUE, IN_QUEUE)}:
+        if (action, waiting) in {(Action.COOL, WaitReason.COOLING), (Action.ENQUEUE, WaitReason.QUEUED)}:
             return intent  # which waits until then, as the fence says
-        if (action, waiting) == (Action.ENQUEUE, OUT_OF_QUEUE):
+        if (action, waiting) == (Action.ENQUEUE, WaitReason.OUT_OF_QUEUE):
             unmoved = not snapshot.called_back and QueueEntry.of(fence).base == snapshot.base_tip
             return intent if unmoved else replace(intent, attempt=fence.attempt)
-        if waiting in {WAIT_COOLING, IN_QUEUE, OUT_OF_QUEUE, WAIT_REFUSED}:
+        if waiting in {WaitReason.COOLING, WaitReason.QUEUED, WaitReason.OUT_OF_QUEUE, WaitReason.REFUSED}:
             intent = replace(intent, attempt=fence.attempt)  # something came up before that time
         if self._policy.names.read(snapshot.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
             return intent
@@ -178,4 +167,4 @@ def _without_wait(intent: Intent, view: LockView) -> Intent:
 
 def _told_of_red_base(fence: Fence) -> bool:
     """Return whether the fence, and with it the status comment, reminds people that the base branch is red."""
-    return fence.wait is not None and fence.wait.reason == RED_BASE
+    return fence.wait is not None and fence.wait.reason == WaitReason.RED_BASE

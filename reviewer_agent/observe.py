@@ -12,7 +12,7 @@ from datetime import datetime
 from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
 from reviewer_agent.merge.approval import GivenOrder, MergeApproval, Remarks, Word
-from reviewer_agent.merge.blockers import IN_QUEUE, Blocker
+from reviewer_agent.merge.blockers import Blocker, WaitReason
 from reviewer_agent.merge.merge_decision import first_blocker, unmet
 from reviewer_agent.merge.merge_turns import REF as MERGES
 from reviewer_agent.policy import Policy
@@ -146,7 +146,7 @@ class Observer:
 
     async def _with_remarks(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """Add who has commented on this commit; nothing holds up a pull request that is in GitHub's queue."""
-        if s.verdict is None or (s.fence.wait is not None and s.fence.wait.reason == IN_QUEUE):
+        if s.verdict is None or (s.fence.wait is not None and s.fence.wait.reason == WaitReason.QUEUED):
             return s
         return replace(s, remarked_by=await self._remarks.authors(s.pull_request, s.verdict, reviews))
 

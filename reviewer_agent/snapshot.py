@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from reviewer_agent.merge.blockers import WAIT_REFUSED, Blocker
+from reviewer_agent.merge.blockers import Blocker, WaitReason
 from reviewer_agent.merge.queue_exit import Outside
 from reviewer_agent.review.verdict import PersonOnly, ReviewVerdict
 from shared.ci.verdict import CiVerdict
@@ -168,7 +168,7 @@ class Snapshot:
         """True if GitHub refused to merge this commit, and its merge state is still the same."""
         wait, state = self.fence.wait, self.pull_request.merge_state or "unknown"
         told = dict(self.fence.more).get(MERGE_REFUSED)
-        return wait is not None and wait.reason == WAIT_REFUSED and told == f"{self.fence.work_head} {state}"
+        return wait is not None and wait.reason == WaitReason.REFUSED and told == f"{self.fence.work_head} {state}"
 
     @property
     def outside(self) -> Outside | None:

@@ -117,17 +117,17 @@ TOLD_ANEW = ON_ORDER | frozenset(
 WAITS = {"stopped": Blocker.STOPPED, "edited": Blocker.EDITED, "red-head": Blocker.CHECKS_RED}
 """Reason in the fence of a review that is put off -> the blocker, which is checked before the next claim."""
 
-RED_BASE = "red-base"
-"""The reason in the fence of an approved pull request that waits for its base branch."""
 
-WAIT_REFUSED = "merge-refused"
-"""The reason in the fence of a refused merge: retried at the given time, or when GitHub's merge state changes."""
+class WaitReason(StrEnum):
+    """Reason in the fence of an approved pull request that is not looked at before a given time."""
 
-IN_QUEUE = "merge-queue"
-"""The reason in the fence of a pull request that was put into GitHub's merge queue."""
-
-OUT_OF_QUEUE = "out of the merge queue"
-"""The reason in the fence of one that GitHub's merge queue removed: put in again then, or when its base changes."""
-
-WAIT_COOLING = "cooling"
-"""The reason in the fence of one that is merged at a given time, unless somebody objects before."""
+    RED_BASE = "red-base"
+    """It waits for its base branch."""
+    REFUSED = "merge-refused"
+    """GitHub refused its merge, which is retried then, or when GitHub's merge state changes."""
+    QUEUED = "merge-queue"
+    """It was put into GitHub's merge queue."""
+    OUT_OF_QUEUE = "out of the merge queue"
+    """GitHub's merge queue removed it: it is put in again then, or when its base changes."""
+    COOLING = "cooling"
+    """It is merged then, unless somebody objects before."""

@@ -12,7 +12,7 @@ from fakes.reviewer_world import BASE, HEAD, KEY, NEXT, OPENED
 
 from reviewer_agent.candidates import STAGES
 from reviewer_agent.decide import IDLE, Action, decide
-from reviewer_agent.merge.blockers import ON_ORDER, PASSING, UNANNOUNCED, WAIT_REFUSED, Blocker
+from reviewer_agent.merge.blockers import ON_ORDER, PASSING, UNANNOUNCED, Blocker, WaitReason
 from reviewer_agent.merge.merge_decision import first_blocker
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from reviewer_agent.snapshot import ASKED, MERGE_REFUSED, TO_BASE, Bounds, Merge, Snapshot
@@ -223,7 +223,7 @@ def test_what_was_given_back_for_its_base_is_not_given_back_for_the_same_one_aga
 def test_a_refused_merge_is_tried_again_in_its_time_or_when_githubs_word_changes(
     state: str, now: datetime, action: Action
 ) -> None:
-    refused = fence(APPROVED, more=((MERGE_REFUSED, f"{HEAD} clean"),), wait=Wait(WAIT_REFUSED, LATE))
+    refused = fence(APPROVED, more=((MERGE_REFUSED, f"{HEAD} clean"),), wait=Wait(WaitReason.REFUSED, LATE))
     found = replace(MERGEABLE, fence=refused, pull_request=replace(OPENED, merge_state=state))
     assert decide(found, now=now) is action
 

@@ -10,7 +10,7 @@ from fakes.lock_server import BOT
 from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import BASE, HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFIED, World, answer
 
-from reviewer_agent.merge.blockers import RED_BASE
+from reviewer_agent.merge.blockers import WaitReason
 from reviewer_agent.snapshot import CI_RED, Merge
 from shared.ci.ci_round import SENT_BACK, UNCHECKED_RED
 from shared.lock.codec import ItemKey
@@ -135,7 +135,7 @@ async def test_a_hand_back_whose_label_was_not_set_still_says_why() -> None:
 async def test_a_base_that_is_green_again_holds_nothing_up_in_the_fence_whatever_else_does() -> None:
     world = World(answers=[answer()], checks={HEAD: PASSED, BASE: RED})
     await tick(world, **auto())
-    assert waits_for(world) == RED_BASE
+    assert waits_for(world) == WaitReason.RED_BASE
     world.checks[BASE] = PASSED
     world.change(labels=world.pull.labels | {"do-not-merge"})
     acks = []
@@ -150,7 +150,7 @@ async def test_a_base_that_is_green_again_holds_nothing_up_in_the_fence_whatever
     world.change(labels=world.pull.labels - {"do-not-merge"})
     world.server.seconds += 3600
     await tick(world, **auto())
-    assert waits_for(world) == RED_BASE, "and red again, people are reminded of it again"
+    assert waits_for(world) == WaitReason.RED_BASE, "and red again, people are reminded of it again"
 
 
 async def test_an_approved_one_that_was_given_back_before_waits_for_its_checks() -> None:
