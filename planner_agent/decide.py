@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from planner_agent.conversation import PlanCommand
+from planner_agent.plan import Plan
 from planner_agent.plan_comment import PlanComment
 from shared.commands.command import Verb
 from shared.lock.record import Fence
@@ -80,14 +81,21 @@ class Snapshot:
         return body_sha256(self.issue.title, self.issue.body)
 
     @property
+    def plan(self) -> Plan | None:
+        """The plan that was posted; None if there is none, or somebody changed its comment."""
+        return self.posted.plan if self.posted is not None else None
+
+    @property
     def questions(self) -> bool:
         """True if the plan asks something that a person answers first."""
-        return self.posted is not None and self.posted.plan is not None and bool(self.posted.plan.questions)
+        return self.plan is not None and bool(self.plan.questions)
 
 
 def decide(s: Snapshot) -> Action:
     """Return the next step of a held story."""
     match s.fence.stage:
+        case Stage.PLANNING | Stage.AWAITING_APPROVAL if s.fence.phase == Phase.CREATE:
+            return Action.CREATE if s.plan is not None else Action.GIVE_UP_ON_PLAN
         case Stage.PLANNING:
             return _decide_planning(s)
         case Stage.AWAITING_APPROVAL:
@@ -99,11 +107,9 @@ def decide(s: Snapshot) -> Action:
 
 
 def _decide_planning(s: Snapshot) -> Action:
-    if s.fence.phase == Phase.CREATE:
-        return _decide_creating(s)
     if s.posted is None:
         return Action.DRAFT
-    if s.posted.plan is None:
+    if s.plan is None:
         return Action.GIVE_UP_ON_PLAN
     if s.questions:
         return Action.ASK
@@ -113,22 +119,12 @@ def _decide_planning(s: Snapshot) -> Action:
 
 
 def _decide_awaiting(s: Snapshot) -> Action:
-    if s.fence.phase == Phase.CREATE:
-        return _decide_creating(s)
     if s.order is None:
         return Action.WAIT
-    if s.order.verb is Verb.APPROVE and _is_unchanged(s):
+    unchanged = s.plan is not None and s.posted is not None and s.posted.story == s.story
+    if s.order.verb is Verb.APPROVE and unchanged:
         return Action.APPROVE
     return Action.REDRAFT if s.fence.round < s.rounds else Action.GIVE_UP_ON_ROUNDS
-
-
-def _decide_creating(s: Snapshot) -> Action:
-    return Action.CREATE if s.posted is not None and s.posted.plan is not None else Action.GIVE_UP_ON_PLAN
-
-
-def _is_unchanged(s: Snapshot) -> bool:
-    """Return whether the plan is as it was posted, and its story as it was planned."""
-    return s.posted is not None and s.posted.plan is not None and s.posted.story == s.story
 
 
 def sent_back(order: PlanCommand | None) -> Event:
@@ -150,7 +146,7 @@ def wish(issue: Issue, fence: Fence | None, names: Labels, *, unasked: bool = Fa
     if fence is None:
         return Wish.BEGIN
     if fence.stage is Stage.PLANNING:
-        return _wish_while_planning(shown)
+        return _lagging(shown, Stage.PLANNING) if shown else Wish.RESUME_UNLABELLED
     if not shown and fence.stage in STAGES:
         return Wish.RESUME_UNLABELLED
     if fence.phase == Phase.CREATE and fence.stage in STAGES:
@@ -179,10 +175,6 @@ def triggers(issue: Issue, names: Labels) -> tuple[str, ...]:
     if Stage.PLANNING in shown:
         return names.story, names.of(Stage.PLANNING)
     return () if shown else (names.story,)
-
-
-def _wish_while_planning(shown: frozenset[Stage]) -> Wish | str:
-    return _lagging(shown, Stage.PLANNING) if shown else Wish.RESUME_UNLABELLED
 
 
 def _lagging(shown: frozenset[Stage], stage: Stage) -> Wish | str:
