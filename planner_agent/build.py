@@ -19,11 +19,10 @@ from planner_agent.ports import Forge
 from planner_agent.reconcile_rules import rules
 from planner_agent.register import Register
 from planner_agent.story import create_story
-from planner_agent.triage.agent import Triaging
+from planner_agent.triage.agent import Triaging, Work
 from planner_agent.triage.answers import Answers
 from planner_agent.triage.backlog import TRIAGED, Backlog
 from planner_agent.triage.proposal import ProposalCall, TriageKind
-from planner_agent.triage.work import Work
 from runtime.arguments import Arguments
 from runtime.building.assembly import RepositoryAdapters
 from runtime.building.commands import commanded, mentioned_as, reader, replies
@@ -109,7 +108,7 @@ def _with_triage(parts: RepositoryAdapters, planner: Planner, forge: Forge) -> A
     labels = {kind: str(getattr(triage.labels, kind)) for kind in TriageKind}
     register = Register(TRIAGED, parts.fences, parts.mirror)
     backlog = Backlog(parts.issues, register, parts.account, triage.per_day, parts.clock)
-    work = Work(parts.issues, parts.status, backlog, ProposalCall(parts.coder, parts.limits), parts.account, labels)
+    work = Work(forge, backlog, ProposalCall(parts.coder, parts.limits), parts.account, labels)
     answers = Answers(forge, parts.new_issues, reader(parts), parts.port, parts.names, labels)
     return Triaging(planner, forge, backlog, work, answers, parts.server_time)
 

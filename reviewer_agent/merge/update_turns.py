@@ -58,12 +58,7 @@ class UpdateTurns:
     """The turns of one repository, one for each base branch."""
 
     def __init__(
-        self,
-        refs: Fences,
-        server_time: Callable[[], datetime],
-        pulls: Pulls,
-        names: Labels,
-        exclude: Collection[str],
+        self, refs: Fences, server_time: Callable[[], datetime], pulls: Pulls, names: Labels, exclude: Collection[str]
     ) -> None:
         """Leave alone items that carry a label of `exclude`, so that others need not wait for them."""
         self._refs = refs
