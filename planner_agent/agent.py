@@ -31,7 +31,6 @@ from shared.loop.read_cache import ReadCache
 from shared.models import Issue
 from shared.newest import Newest
 from shared.reconcile.lost import LostLabels
-from shared.retry.answer_retry import AnswerUnusable
 from shared.retry.run_errors import RunEnded
 from shared.retry.run_limit import begin_run
 from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step
@@ -250,5 +249,4 @@ class Planner:
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the story to a person, with the flags that fit the error."""
         flagged = error.flags if isinstance(error, RunEnded) else (Flag.MANUAL_INTERVENTION,)
-        raw = error.raw if isinstance(error, AnswerUnusable) else ""
-        await self._effects.give_up(held, error, flagged, raw)
+        await self._effects.give_up(held, error, flagged)

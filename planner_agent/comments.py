@@ -12,7 +12,7 @@ from shared.commands.command_rules import offered
 from shared.errors import Blocked
 from shared.github.status import Status, waiting_status
 from shared.lock.record import Fence
-from shared.retry.answer_retry import shown
+from shared.retry.answer_retry import AnswerUnusable, shown
 from shared.specification import LINKED, SpecificationKind
 from shared.text import neutralise
 from shared.text.markdown import fold_logs
@@ -184,19 +184,16 @@ def changed_meanwhile(fence: Fence) -> Status:
     )
 
 
-def given_up(fence: Fence, error: Blocked, restart: str, raw: str) -> Status:
-    """Return the status of a story that needs a maintainer.
-
-    `restart` is the label that begins anew, `raw` an answer that could not be used.
-    """
+def given_up(fence: Fence, error: Blocked, restart: str) -> Status:
+    """Return the status of a story that needs a maintainer; `restart` is the label that begins anew."""
     notes = [
         "**What was kept:** the plans in this thread." if fence.round else "**What was kept:** this story.",
         f"**What to do:** {_advice(error)}correct the story or say in a comment what is wanted, "
         f"then set the label `{restart}`.",
     ]
     notes.append(offered(Track.STORY, fence.stage))
-    if raw:
-        notes.append(shown(raw))
+    if isinstance(error, AnswerUnusable) and error.raw:
+        notes.append(shown(error.raw))
     rows = (*_rows(fence), ("Category", error.category))
     return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(notes))
 

@@ -72,7 +72,7 @@ class Effects:
 
     async def _post_halt(self, held: Held) -> None:
         """Post the reason for giving up before the label, if the agent that gave up ended before it posted that."""
-        told = comments.given_up(held.fence, Unexplained(), self._restart, "")
+        told = comments.given_up(held.fence, Unexplained(), self._restart)
         known = await self._forge.status.data(held.fence.key.number)
         if any(known.get(name) != told.data[name] for name in ("stage", "plan")):
             await self._show(held, told)
@@ -132,13 +132,13 @@ class Effects:
         await advance(held, FenceChange(stage=to))
         return Ended(Result.FINISHED, f"#{number} is done")
 
-    async def give_up(self, held: Held, error: Blocked, flagged: Collection[Flag], raw: str) -> None:
+    async def give_up(self, held: Held, error: Blocked, flagged: Collection[Flag]) -> None:
         """Hand it to a person: fence, labels and flags, and one comment that says what to do."""
         number, stage = held.fence.key.number, held.fence.stage
         if stage in STAGES - {Stage.SPECIFIED}:
             await advance(held, FenceChange(stage=move(Track.STORY, stage, Event.GAVE_UP).to))
         issue = await self._forge.issues.issue(number)
-        await self._show(held, comments.given_up(held.fence, error, self._restart, raw))
+        await self._show(held, comments.given_up(held.fence, error, self._restart))
         await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
 
     async def wait_for(self, held: Held, sentence: str) -> None:

@@ -17,6 +17,7 @@ from planner_agent.triage.proposal import Proposal, TriageKind
 from shared.errors import Blocked
 from shared.lock.record import Wait
 from shared.models import Account, Comment
+from shared.retry.answer_retry import AnswerUnusable
 from shared.text import neutralise
 from shared.workflow import Stage
 
@@ -61,8 +62,8 @@ def messages() -> Iterator[Message]:
     yield Message.of(comments.paused, STORY)
     yield Message.of(comments.withdrawn, STORY, "the label 'story' was removed", "status:planning")
     failed = replace(STORY, stage=Stage.FAILED, round=3)
-    error = Blocked("Three plans were sent back.")
-    yield Message.of(comments.given_up, failed, error, "status:planning", "no JSON")
+    error = AnswerUnusable("Three plans were sent back.", (), "no JSON")
+    yield Message.of(comments.given_up, failed, error, "status:planning")
     yield from _proposals()
     yield from _replies()
 

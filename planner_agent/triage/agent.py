@@ -140,12 +140,7 @@ class Work:
     """One proposal from its claim to its end: a place of the day, the paid call, the comment, and the fence at rest."""
 
     def __init__(
-        self,
-        forge: Forge,
-        backlog: Backlog,
-        asking: ProposalCall,
-        account: Account,
-        labels: Mapping[TriageKind, str],
+        self, forge: Forge, backlog: Backlog, asking: ProposalCall, account: Account, labels: Mapping[TriageKind, str]
     ) -> None:
         self._forge, self._backlog, self._asking = forge, backlog, asking
         self._account = account

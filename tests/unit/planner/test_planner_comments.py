@@ -22,6 +22,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.comment import read_ack
 from shared.lock.record import Fence
 from shared.models import Account, Comment
+from shared.retry.answer_retry import AnswerUnusable
 from shared.specification import BODY_LIMIT
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
@@ -209,7 +210,7 @@ def test_quotes_are_nobody_s_words() -> None:
 
 def test_what_could_not_be_used_is_shown_cut_and_harmless() -> None:
     raw = "```\n</details> ghp_" + "a" * 36 + " " + "x" * 3000
-    status = comments.given_up(FENCE, Blocked("It failed."), "status:planning", raw)
+    status = comments.given_up(FENCE, AnswerUnusable("It failed.", (), raw), "status:planning")
     assert status.sentence == "It failed."
     assert "'''\n</details> *** x" in status.notes
     assert "ghp_" not in status.notes
@@ -218,7 +219,7 @@ def test_what_could_not_be_used_is_shown_cut_and_harmless() -> None:
 
 
 def test_a_failure_without_an_answer_shows_none() -> None:
-    status = comments.given_up(replace(FENCE, round=0), Blocked("It failed."), "status:planning", "")
+    status = comments.given_up(replace(FENCE, round=0), Blocked("It failed."), "status:planning")
     assert "<details>" not in status.notes
     assert "this story" in status.notes
 
