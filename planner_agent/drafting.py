@@ -5,7 +5,7 @@ The context of a story is made short enough to plan from; only if it is long, th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +31,23 @@ from shared.specification import BODY_LIMIT, body_sha256
 from shared.text import clean
 from shared.text.prompts import Untrusted
 
+log = structlog.get_logger()
+
 DISCUSSION_CHARS = 16_000
 """Characters of the newest comments that a prompt shows."""
 
 COMMENTS_SHOWN = 100
 """Number of the newest comments whose authors' permissions are asked for."""
+
+FEWEST_WORDS, MOST_WORDS = 500, 1000
+"""Minimum and maximum words of a summary. A text without more words than the maximum is passed on as it is."""
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"summary": {"type": "string", "minLength": 1, "maxLength": 12_000}},
+    "required": ["summary"],
+    "additionalProperties": False,
+}
 
 
 class StoryUnusable(Blocked):
@@ -108,16 +120,44 @@ class Drafting:
 
     async def planned(self, story: Issue, background: PlanningContext, feedback: str, round: int) -> Plan:
         """Return a valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
-        variables = await self._variables(story, background, round)
+        summary = await self._condensed(story, context.about(story, background), round)
         return await ask_with_retry(
             self._coder,
             self._request(CoderCall.PLAN, story, round, plan.schema()),
             lambda faults: PROMPTS.render(
-                "plan", **variables, feedback=clean(feedback[-DISCUSSION_CHARS:]), faults=Untrusted(faults)
+                "plan",
+                **_told(story, summary, faults),
+                conventions=background.code.conventions,
+                files=background.code.files,
+                feedback=clean(feedback[-DISCUSSION_CHARS:]),
             ),
             lambda outcome: plan.read(answer_text(outcome, CoderCall.PLAN)),
             "The backend's plan cannot be used, and its correction cannot either:",
         )
+
+    async def _condensed(self, story: Issue, text: str, round: int) -> str:
+        """Return `text` itself if it is short, else the backend's summary of it.
+
+        A summary that cannot be used, not even after its correction, is left out: the plan is then made from the text.
+        Raises `RunFailed` and `RunEnded` if a run itself failed.
+        """
+        if len(text.split()) <= MOST_WORDS:
+            return text
+        try:
+            return await ask_with_retry(
+                self._coder,
+                self._request(CoderCall.SUMMARISE, story, round, SCHEMA),
+                lambda faults: PROMPTS.render("summary", **_told(story, text, faults)),
+                _read_summary,
+                "The backend's summary cannot be used:",
+            )
+        except AnswerUnusable as unusable:
+            log.warning("summary_unusable", outcome="skipped", error=str(unusable))
+        except RunFailed as failed:
+            if failed.final is None:
+                raise
+            log.warning("summary_unusable", outcome="skipped", error=str(failed))
+        return text
 
     def _request(self, call: CoderCall, story: Issue, round: int, schema: Mapping[str, Any]) -> Request:
         return Request(
@@ -130,18 +170,6 @@ class Drafting:
             schema=schema,
             limits=self._policy.limits,
         )
-
-    async def _variables(self, story: Issue, background: PlanningContext, round: int) -> dict[str, str | Untrusted]:
-        told = {"title": Untrusted(story.title), "story": Untrusted(story.body)}
-        long = context.about(story, background)
-
-        def question(faults: str) -> str:
-            return PROMPTS.render("summary", **told, context=Untrusted(long), faults=Untrusted(faults))
-
-        asking = self._request(CoderCall.SUMMARISE, story, round, SCHEMA)
-        summary = await condensed(self._coder, asking, long, question)
-        code = {"conventions": background.code.conventions, "files": background.code.files}
-        return {**told, "context": Untrusted(summary), **code}
 
     async def _related_issues(self, story: Issue) -> list[Issue]:
         """Return the issues that the story names, as far as people with write access wrote them."""
@@ -166,37 +194,9 @@ def check(story: Issue) -> None:
         )
 
 
-log = structlog.get_logger()
-
-FEWEST_WORDS, MOST_WORDS = 500, 1000
-"""Minimum and maximum words of a summary. A text without more words than the maximum is passed on as it is."""
-
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"summary": {"type": "string", "minLength": 1, "maxLength": 12_000}},
-    "required": ["summary"],
-    "additionalProperties": False,
-}
-
-
-async def condensed(coder: Coder, request: Request, text: str, prompt: Callable[[str], str]) -> str:
-    """Return `text` itself if it is short, else the backend's summary of it.
-
-    `prompt` renders the question with the faults of a first answer, or with "". A summary that cannot be used, not even
-    after its correction, is left out: the plan is then made from the text. Raises `RunFailed` and `RunEnded` if a run
-    itself failed.
-    """
-    if len(text.split()) <= MOST_WORDS:
-        return text
-    try:
-        return await ask_with_retry(coder, request, prompt, _read_summary, "The backend's summary cannot be used:")
-    except AnswerUnusable as unusable:
-        log.warning("summary_unusable", outcome="skipped", error=str(unusable))
-    except RunFailed as failed:
-        if failed.final is None:
-            raise
-        log.warning("summary_unusable", outcome="skipped", error=str(failed))
-    return text
+def _told(story: Issue, background: str, faults: str) -> dict[str, Untrusted]:
+    texts = {"title": story.title, "story": story.body, "context": background, "faults": faults}
+    return {name: Untrusted(text) for name, text in texts.items()}
 
 
 def _read_summary(outcome: RunOutcome) -> str:
