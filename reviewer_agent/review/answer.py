@@ -95,7 +95,7 @@ class ReviewAnswer(StrictModel):
 
 
 class Checked(StrictModel):
-    """Every acceptance criterion, checked once more by somebody who did not judge the code: the role `qa`."""
+    """Every acceptance criterion, checked once more by somebody who did not judge the code."""
 
     criteria: tuple[CriterionAnswer, ...] = Field(description="every acceptance criterion exactly once")
 
