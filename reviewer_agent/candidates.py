@@ -1,4 +1,4 @@
-"""What labels and fence ask of the reviewer: what a claim of a pull request begins, and what ends the work (pure)."""
+"""Labels and fence of a pull request: whether a claim begins something there, and whether the work ends (pure)."""
 
 from __future__ import annotations
 
