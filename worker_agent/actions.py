@@ -31,7 +31,7 @@ from worker_agent.repairs import Repairs
 from worker_agent.tdd.phases.activation_phase import ActivationPhase
 from worker_agent.tdd.phases.green_phase import GreenPhase
 from worker_agent.tdd.phases.plain_phase import PlainPhase
-from worker_agent.tdd.phases.quality_fix import QualityFix
+from worker_agent.tdd.phases.quality import QualityFix
 from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.phases.refactoring import Refactoring
 from worker_agent.tdd.tree_verification import TreeVerification

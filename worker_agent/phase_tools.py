@@ -30,7 +30,7 @@ from worker_agent.phase_commits import PhaseCommits, reader
 from worker_agent.policy import Policy
 from worker_agent.prompt_inputs import bounded
 from worker_agent.repository_rules import FILE, ItemRules, RepositoryRuleReader
-from worker_agent.tdd.proof.suites import chosen_suites
+from worker_agent.tdd.proof.layout import chosen_suites
 from worker_agent.tdd.setup.hooks import Hooks
 from worker_agent.tdd.setup.installed import Installed
 from worker_agent.tdd.test_runs import TestRuns

@@ -28,7 +28,7 @@ from worker_agent.phase_commits import PhaseCommit
 from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.phases.quality_fix import Clean, QualityFix
+from worker_agent.tdd.phases.quality import Clean, QualityFix
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.renewed_evidence import RenewedEvidence
 from worker_agent.tdd.runners.test_run import TestRun

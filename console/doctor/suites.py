@@ -17,7 +17,7 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.workflow import Role
 from worker_agent.policy import SuitePolicy, suites_of
-from worker_agent.tdd.proof.suites import chosen_suites
+from worker_agent.tdd.proof.layout import chosen_suites
 from worker_agent.tdd.runners.detected_suites import detected_suites
 from worker_agent.tdd.runners.registry import Suite
 from worker_agent.tdd.runners.runner import RUNNER_FILES, Read

@@ -20,7 +20,7 @@ from worker_agent.policy import suites_of
 from worker_agent.repository_rules import settings_at
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.proof.execution import Execution
-from worker_agent.tdd.proof.suites import chosen_suites
+from worker_agent.tdd.proof.layout import chosen_suites
 from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.verify.clone import brought, cloned
 

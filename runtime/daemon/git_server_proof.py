@@ -15,7 +15,7 @@ import structlog
 
 from config.state import VERSION
 from runtime.building.assembly import RepositoryAdapters
-from shared.filesystem.file_lock import FetchLock
+from shared.filesystem.file_lock import FileLock
 from shared.git.probe import try_repository, try_server
 from shared.lock.write_permit import OperatorPermit
 
@@ -57,7 +57,7 @@ async def _prove_anew(parts: RepositoryAdapters, repository_proof: Proof) -> Non
 @asynccontextmanager
 async def _one_at_a_time(parts: RepositoryAdapters) -> AsyncIterator[None]:
     """Let agents that start together on one machine prove a repository once; if no file can be locked, each does."""
-    lock = FetchLock(parts.mirror.git.git_dir.with_suffix(".proof.lock"))
+    lock = FileLock(parts.mirror.git.git_dir.with_suffix(".proof.lock"))
     async with AsyncExitStack() as stack:
         with suppress(OSError):
             await stack.enter_async_context(lock.held())

@@ -1,4 +1,4 @@
-"""The lock of a mirror: one fetch at a time among the tasks of this process and the processes of this machine."""
+"""The lock on a file: one holder at a time among the tasks of this process and the processes of this machine."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _RETRY_SECONDS = 0.05
 """Seconds between two attempts of a waiting thread to take the lock."""
 
 
-class FetchLock:
-    """A lock on a file beside the mirror; the kernel drops it with its process, so a crash leaves nothing locked."""
+class FileLock:
+    """A lock on a file beside its object; the kernel drops it with its process, so a crash leaves nothing locked."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

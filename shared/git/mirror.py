@@ -14,7 +14,7 @@ import structlog
 
 from shared.errors import Transient
 from shared.filesystem import directories
-from shared.filesystem.file_lock import FetchLock
+from shared.filesystem.file_lock import FileLock
 from shared.git import (
     bare_directory,
     history,
@@ -59,7 +59,7 @@ class Mirror:
         """`git` is bound to the mirror's directory (`names.mirror_path`) and has credentials for the URL's server."""
         self.git = git
         self.url = url
-        self.lock = FetchLock(git.git_dir.with_name(f"{git.git_dir.name}.lock"))
+        self.lock = FileLock(git.git_dir.with_name(f"{git.git_dir.name}.lock"))
 
     async def ensure(self) -> None:
         """Make the mirror and fetch all branches, unless it is there already; errors as `Git.fetch`."""

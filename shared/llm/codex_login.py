@@ -23,7 +23,7 @@ import structlog
 
 from shared.errors import Misconfigured
 from shared.filesystem import directories
-from shared.filesystem.file_lock import FetchLock
+from shared.filesystem.file_lock import FileLock
 from shared.llm.cli import directory
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Request
@@ -176,7 +176,7 @@ class LoginLease(Fixed):
     def __init__(self, endpoint: Endpoint, file: Path) -> None:
         super().__init__(endpoint)
         self.file = file
-        self._lock = FetchLock(_lock(file))
+        self._lock = FileLock(_lock(file))
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
@@ -291,7 +291,7 @@ def recover(file: Path) -> None:
     if lent(file) is None:
         return
     try:
-        with FetchLock(_lock(file)).at_once() as free:
+        with FileLock(_lock(file)).at_once() as free:
             if free:
                 _recover_locked(file)
     except OSError as error:

@@ -35,7 +35,7 @@ WARM = (
     "shared.llm.scripted",
     "sqlite3",
     "worker_agent.actions",
-    "worker_agent.tdd.runners.junit_elements",
+    "xml.etree.ElementTree",
 )
 """Modules that an agent loads on demand; loading them would cost every life a quarter of a second."""
 

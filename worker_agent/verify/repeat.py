@@ -18,9 +18,8 @@ from worker_agent.tdd.phases import activation
 from worker_agent.tdd.proof import examination, unchanged_behaviour
 from worker_agent.tdd.proof.change import Change, load, tree_with_tests
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
-from worker_agent.tdd.proof.layout import Layout
+from worker_agent.tdd.proof.layout import Layout, chosen_suites
 from worker_agent.tdd.proof.subject import ProofSubject, Rules, Run
-from worker_agent.tdd.proof.suites import chosen_suites
 from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.runners.test_bench import TestBench
 from worker_agent.tdd.runners.test_run import TestId, TestRun

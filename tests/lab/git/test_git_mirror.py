@@ -10,7 +10,7 @@ import pytest
 from git_remote import ENVIRONMENT, commit_to, machine, remote_at, work, workspace_of
 
 from shared.errors import Gone, Misconfigured
-from shared.filesystem.file_lock import FetchLock
+from shared.filesystem.file_lock import FileLock
 from shared.git.command import Git
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.git.mirror import Mirror
@@ -143,7 +143,7 @@ async def test_no_other_protocol_is_ever_tried(tmp_path: Path, url: str) -> None
 
 async def test_a_cancelled_wait_for_the_lock_lets_the_next_one_in(tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
-    mine, theirs = FetchLock(path), FetchLock(path)
+    mine, theirs = FileLock(path), FileLock(path)
     async with mine.held():
         with anyio.move_on_after(0.1) as waiting:
             async with theirs.held():

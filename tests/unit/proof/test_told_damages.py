@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 
 from shared.specification import Specification
-from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.damage_detection import noticing
+from worker_agent.tdd.proof.damage_detection import TimeBudget, noticing
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
-from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.runner import Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, PurposeKind, RunPurpose, TestResult, TestRun
 
 FILE, CODE = "tests/test_page.py", "page.py"
 ONE, OTHER = f"{FILE}::test_one", f"{FILE}::test_other"

@@ -11,9 +11,8 @@ from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import Noticed, unnoticed_files
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
-from worker_agent.tdd.runners.purpose import PurposeKind
 from worker_agent.tdd.runners.runner import Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, PurposeKind, TestResult, TestRun
 
 FOLLOWS, NEW, OLD = "follows.py", "tests/test_page.py", "tests/test_follows.py"
 BASE = b"def limit(number):\n    return [number + 1][0]\n"

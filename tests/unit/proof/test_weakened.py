@@ -8,7 +8,7 @@ import pytest
 
 from shared.specification import Specification
 from worker_agent.tdd.comparison.model import ComparedTest, What
-from worker_agent.tdd.proof import weakened
+from worker_agent.tdd.proof import old_tests
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
@@ -57,7 +57,7 @@ def subject(before: TestRun, after: TestRun, limits: list[float | None]) -> Proo
 async def test_a_test_that_notices_less_is_told(before: TestRun, after: TestRun, softer: bool) -> None:
     limits: list[float | None] = []
     entry = ComparedTest(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=NEW.decode())
-    found = await weakened.sentences(subject(before, after, limits), [entry], {TESTS: OLD}, alone_seconds=10.0)
+    found = await old_tests.weakened(subject(before, after, limits), [entry], {TESTS: OLD}, alone_seconds=10.0)
     assert bool(found) is softer
     assert set(limits) == {40.0}
 
@@ -72,5 +72,5 @@ async def test_other_values_of_what_both_versions_call_are_tried_first(after: st
         return PASSED
 
     entry = ComparedTest(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=after)
-    await weakened.sentences(replace(judged, run=run), [entry], {TESTS: OLD}, alone_seconds=10.0)
+    await old_tests.weakened(replace(judged, run=run), [entry], {TESTS: OLD}, alone_seconds=10.0)
     assert (b"+ 4173" in (made[0] or b"")) is tried

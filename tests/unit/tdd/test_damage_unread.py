@@ -8,7 +8,7 @@ from shared.specification import Criterion
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_unread import unread
 from worker_agent.tdd.damage.untried_kinds import of_bytes, untried
-from worker_agent.tdd.proof.untested import revalued
+from worker_agent.tdd.proof.behaviour_probes import revalued
 
 CACHE = """class Cache:
     def __init__(self, clock):

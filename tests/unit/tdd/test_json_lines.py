@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker_agent.tdd.runners.json_lines import json_object, lines
+from worker_agent.tdd.runners.json_report import json_object, lines
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.runners.observed_runs import counts, purpose
-from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
 from worker_agent.tdd.runners.test_bench import Tests
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, PurposeKind, RunPurpose, TestResult, TestRun
 
 ORDINARY = Tests(PytestRunner(), "pytest")
 

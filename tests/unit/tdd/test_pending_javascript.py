@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.pending.source import activated, find, scan
-from worker_agent.tdd.runners.raw_report import Case
-from worker_agent.tdd.runners.test_run import CaseOutcome
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
 PATH = "src/sum.test.ts"

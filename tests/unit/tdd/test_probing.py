@@ -11,9 +11,8 @@ from worker_agent.tdd.damage.code_branches import branches
 from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof import behaviour_probes
-from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.damage_detection import Noticed
+from worker_agent.tdd.proof.damage_detection import Noticed, TimeBudget
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.test_run import TestRun
 

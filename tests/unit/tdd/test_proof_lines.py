@@ -11,8 +11,7 @@ from tdd_evidence_scene import EVIDENCE, HOSTILE
 from shared.git.notes import ChangedTest, ProofNote
 from shared.text.collapsed_sections import unfolded
 from shared.text.markdown import heading, lines
-from worker_agent.tdd.evidence import markdown
-from worker_agent.tdd.proof_lines import CHANGED, DIFFS_CHARS, attention, changed_expectations
+from worker_agent.tdd.evidence import CHANGED, DIFFS_CHARS, attention, changed_expectations, markdown
 
 WHAT = "its expectation changed: the old version fails on the head, the new one fails on the base"
 TRIED = ProofNote(

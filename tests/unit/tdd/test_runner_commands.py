@@ -15,10 +15,9 @@ from worker_agent.tdd.runners.minitest_runner import MinitestRunner
 from worker_agent.tdd.runners.mocha_runner import MochaRunner
 from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case
 from worker_agent.tdd.runners.rspec_runner import RspecRunner
 from worker_agent.tdd.runners.runner import Invocation, Runner, Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind
 from worker_agent.tdd.runners.unittest_runner import UnittestRunner
 
 PATHS = frozenset(

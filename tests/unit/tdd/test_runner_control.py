@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from worker_agent.tdd.runners import control_python, control_ruby
+from worker_agent.tdd.runners import control_python, ruby_runner
 from worker_agent.tdd.runners.control import Control, watched
 from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.test_run import CaseOutcome, TestResult, TestRun
@@ -132,15 +132,15 @@ PHP = (
 
 
 def test_ruby_files_with_control_tests() -> None:
-    group = control_ruby.rspec("spec/sum_spec.rb", RSPEC.encode(), NAMES)
+    group = ruby_runner.rspec_control("spec/sum_spec.rb", RSPEC.encode(), NAMES)
     assert group is not None
     assert group.names == {"alpha one", "beta two", "gamma three", "delta four"}
     assert group.content.startswith(b"# frozen_string_literal: true\n")
-    methods = control_ruby.minitest("test/sum_test.rb", MINITEST.encode(), NAMES)
+    methods = ruby_runner.minitest_control("test/sum_test.rb", MINITEST.encode(), NAMES)
     assert methods is not None
     assert methods.names == {f"test_{name}" for name in NAMES}
-    assert control_ruby.minitest("test/sum_test.rb", b"class A\nend\n", NAMES) is None
-    assert control_ruby.rspec("spec/sum_spec.rb", b"RSpec.describe 'x' do\n", NAMES) is None
+    assert ruby_runner.minitest_control("test/sum_test.rb", b"class A\nend\n", NAMES) is None
+    assert ruby_runner.rspec_control("spec/sum_spec.rb", b"RSpec.describe 'x' do\n", NAMES) is None
 
 
 def test_php_files_with_control_tests() -> None:

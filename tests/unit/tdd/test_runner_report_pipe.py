@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from worker_agent.tdd.runners import report_pipe as room
-from worker_agent.tdd.runners.report_pipe import ReportPipe, report_pipe
+from worker_agent.tdd.runners import run_output as room
+from worker_agent.tdd.runners.run_output import ReportPipe, report_pipe
 
 
 def test_everything_that_is_written_is_read(tmp_path: Path) -> None:

@@ -16,9 +16,8 @@ from worker_agent.tdd.runners.jest_runner import JestRunner
 from worker_agent.tdd.runners.mocha_runner import MochaRunner
 from worker_agent.tdd.runners.node_runner import NodeRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case
 from worker_agent.tdd.runners.runner import Invocation, Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
 WHERE = Path("/nowhere/checkout")

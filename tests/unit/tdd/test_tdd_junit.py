@@ -9,9 +9,8 @@ import pytest
 from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.report_runner import ReportRunner
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, FailureKind, Report
 
 PROJECT = Project.of(Path("/w"), ["tests/SumTest.php", "src/test/java/com/acme/CalcTest.java", "tests/test_sum.py"])
 RUNNER = ReportRunner("*.xml")

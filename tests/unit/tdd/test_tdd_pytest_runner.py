@@ -9,9 +9,8 @@ import pytest
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.pytest_runner import DEFAULT_COMMAND, PytestRunner
-from worker_agent.tdd.runners.raw_report import Case
 from worker_agent.tdd.runners.runner import Invocation, Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind
 
 RUNNER = PytestRunner()
 PROJECT = Project(Path("/w"), modules=frozenset({"app"}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from worker_agent.tdd.phases.quality import NOT_BINDING, binding, detected, failures, loosened, noted, outputs
-from worker_agent.tdd.setup.command_result import CommandResult
+from worker_agent.tdd.setup.confined_command import CommandResult
 
 RUFF, MYPY, ESLINT = "ruff check .", "mypy .", "eslint ."
 

@@ -9,10 +9,9 @@ import pytest
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, registry
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case
 from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.runner import Invocation
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind
 
 
 def _nothing(path: str) -> bytes | None:

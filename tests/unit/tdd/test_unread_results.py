@@ -13,11 +13,10 @@ from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.damage.code_other_values import FAR, otherwise
 from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof import behaviour_probes
-from worker_agent.tdd.proof.budget import TimeBudget
+from worker_agent.tdd.proof.behaviour_probes import untested
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.damage_detection import Noticed
+from worker_agent.tdd.proof.damage_detection import Noticed, TimeBudget
 from worker_agent.tdd.proof.subject import ProofSubject
-from worker_agent.tdd.proof.untested import untested
 from worker_agent.tdd.runners.test_run import TestRun
 
 PATH = "shop/fees.py"

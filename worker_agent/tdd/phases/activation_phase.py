@@ -23,8 +23,7 @@ from worker_agent.tdd.phases import activation, next_phase
 from worker_agent.tdd.phases.phase_notes import counted, phase_note, red_note, subject
 from worker_agent.tdd.proof.examination import Red
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.test_run import TestId, TestRun
+from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestId, TestRun
 from worker_agent.tdd.tree_verification import TreeVerification
 from worker_agent.work_context import WorkContext
 

@@ -22,7 +22,7 @@ from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.verdict import ErrorType, listed
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import green_note, spent, subject, undone
-from worker_agent.tdd.phases.quality_fix import ANY_TIME, Clean, QualityFix
+from worker_agent.tdd.phases.quality import ANY_TIME, Clean, QualityFix
 from worker_agent.tdd.phases.red_phase import tests_prompt
 from worker_agent.tdd.proof.examination import Green, Red
 from worker_agent.tdd.runners.test_run import TestRun

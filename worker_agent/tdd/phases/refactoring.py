@@ -23,7 +23,7 @@ from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import spent, subject, undone
-from worker_agent.tdd.phases.quality_fix import QualityFix
+from worker_agent.tdd.phases.quality import QualityFix
 from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.tdd.test_file_names import is_test_file
 from worker_agent.work_context import WorkContext

@@ -1,10 +1,11 @@
-"""The tests that notice damage of the code, and the words about them for a reviewer."""
+"""The tests that notice damage of the code, and the time that damaged runs may take."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+import anyio
 import structlog
 from anyio import to_thread
 
@@ -12,15 +13,36 @@ from worker_agent.tdd.damage.code import damages
 from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.damage.selection import chosen, of_file
 from worker_agent.tdd.proof.affected import readers_of
-from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.subject import ProofSubject
-from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.test_run import TestId, TestRun
+from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestId, TestRun
 
 log = structlog.get_logger()
 
+SHARE = 0.25
+"""The share of the other runs' time, for suites that take longer than `SHORT_SECONDS`."""
+
 SHORT_SECONDS = 60.0
 """A suite that takes no longer is run as a whole to see whether it notices a file: names tell little about reach."""
+
+SHORT_SUITE_SECONDS = 180.0
+"""The seconds that damaged runs may take if the suite is quick."""
+
+AT_LEAST = 3
+"""The number of damages that are tried however long they take."""
+
+
+@dataclass
+class TimeBudget:
+    """The time of one item's damaged runs together; `suite_seconds` is the time that base, red and head took."""
+
+    suite_seconds: float
+    begun: float = field(default_factory=anyio.current_time)
+
+    def is_over(self, tried: int) -> bool:
+        """Return whether no further damage may be tried after `tried` ones."""
+        seconds = SHARE * self.suite_seconds if self.suite_seconds > SHORT_SECONDS else SHORT_SUITE_SECONDS
+        return tried >= AT_LEAST and anyio.current_time() - self.begun > seconds
+
 
 _TAKEN_BACK = RunPurpose(PurposeKind.TAKEN_BACK)
 
@@ -75,9 +97,8 @@ async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, budget:
             found.cut_short = True
             break
         wanted = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit} or proven
-        tests = {test for cases in wanted.values() for test in cases}
-        files, purpose = {test.partition("::")[0] for test in tests}, RunPurpose(PurposeKind.DAMAGE, number, len(tried))
-        run = await subject.head(files, {damage.path: damage.content}, tests, alone.seconds, purpose)
+        purpose = RunPurpose(PurposeKind.DAMAGE, number, len(tried))
+        run = await subject.cases(wanted, {damage.path: damage.content}, alone, purpose)
         _note_result(found, damage, run, wanted, all_ran=len(wanted) == len(proven))
     return found
 
@@ -96,7 +117,7 @@ async def unnoticed_files(
     missing = []
     for number, (path, loud) in enumerate(asked.items(), 1):
         purpose = RunPurpose(PurposeKind.DAMAGE, number, len(asked))
-        run = await subject.head(tests, {path: loud.content}, (), head_run.seconds, purpose)
+        run = await subject.variant(tests, {path: loud.content}, (), head_run.seconds, purpose)
         if not (run.timed_out or run.failed & head_run.passed or run.broken_files):
             missing.append(path)
     needed = [path for path in missing if path in base]
@@ -112,7 +133,7 @@ async def _are_needed(subject: ProofSubject, before: Mapping[str, bytes], head_r
     files |= {test for test in change.tests if test in change.new and test in change.support}
     if not files:
         return False
-    usual, run = await subject.head(files), await subject.head(files, before, purpose=_TAKEN_BACK)
+    usual, run = await subject.variant(files), await subject.variant(files, before, purpose=_TAKEN_BACK)
     return bool(run.broken_files.keys() - usual.broken_files.keys() or (run.failed - usual.failed))
 
 

@@ -15,8 +15,7 @@ from worker_agent.tdd.damage.expectations import (
     untouched,
 )
 from worker_agent.tdd.proof.subject import ProofSubject
-from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.test_run import TestId, TestRun
+from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestId, TestRun
 from worker_agent.tdd.syntax.source import parse
 
 
@@ -28,36 +27,30 @@ async def unmoved(
     All tests are damaged at once, one run for each kind. A damage with which a file is not built proves nothing.
     """
     wanted = by_file(proven)
-    files = {path: content for path, content in subject.change.new.items() if path in wanted}
+    files = subject.change.side(wanted, head=True)
     found: dict[str, str] = {}
     damages = await to_thread.run_sync(damaged_expectations, files, wanted)
-    tests = {test for cases in proven.values() for test in cases}
     for number, damage in enumerate(damages, 1):
         purpose = RunPurpose(PurposeKind.EXPECTATIONS, number, len(damages))
-        run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds, purpose)
-        found |= {
-            unit: str(damage.kind) for unit in _green_tests(subject, run, damage, proven.keys()) if unit not in found
-        }
+        green = await _green_tests(subject, proven, alone, damage, purpose)
+        found |= {unit: str(damage.kind) for unit in green - found.keys()}
     return found, frozenset(f"{path}::{name}" for path, name in untouched(damages, wanted))
 
 
 async def tolerant(subject: ProofSubject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun) -> frozenset[str]:
     """Return the tests that stay green if a number that they expect is half as large again."""
     wanted = by_file(proven)
-    files = {path: content for path, content in subject.change.new.items() if path in wanted}
+    files = subject.change.side(wanted, head=True)
     damage = near_expectations(files, wanted)
     if damage is None:
         return frozenset()
-    tests = {test for cases in proven.values() for test in cases}
-    purpose = RunPurpose(PurposeKind.EXPECTATIONS)
-    run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds, purpose)
-    return frozenset(_green_tests(subject, run, damage, proven.keys()))
+    return frozenset(await _green_tests(subject, proven, alone, damage, RunPurpose(PurposeKind.EXPECTATIONS)))
 
 
 def of_failures(subject: ProofSubject, proven: Collection[str]) -> frozenset[str]:
     """Return the tests that expect only that something fails."""
     wanted = by_file(proven)
-    files = {path: content for path, content in subject.change.new.items() if path in wanted}
+    files = subject.change.side(wanted, head=True)
     touched = {damage.kind: damage.touched for damage in damaged_expectations(files, wanted)}
     others = touched.get(ExpectationEdit.NEGATE_FIRST, frozenset()) | touched.get(
         ExpectationEdit.NEGATE_LAST, frozenset()
@@ -82,9 +75,17 @@ def by_file(units: Collection[str]) -> dict[str, set[str]]:
     return wanted
 
 
-def _green_tests(subject: ProofSubject, run: TestRun, damage: ExpectationDamage, units: Collection[str]) -> set[str]:
-    """Return the damaged tests all of whose cases still pass."""
-    touched = {f"{path}::{name}" for path, name in damage.touched} & set(units)
+async def _green_tests(
+    subject: ProofSubject,
+    proven: Mapping[str, tuple[TestId, ...]],
+    alone: TestRun,
+    damage: ExpectationDamage,
+    purpose: RunPurpose,
+) -> set[str]:
+    """Run all tests of the damaged files; return the damaged tests all of whose cases still pass."""
+    tests = {test for cases in proven.values() for test in cases}
+    run = await subject.variant(damage.files.keys(), damage.files, tests, alone.seconds, purpose)
+    touched = {f"{path}::{name}" for path, name in damage.touched} & proven.keys()
     passed: set[str] = set()
     other: set[str] = set()
     for test, result in run.results.items():

@@ -6,17 +6,34 @@ import re
 from collections.abc import Collection, Mapping
 
 from worker_agent.tdd.comparison.model import Comparison
+from worker_agent.tdd.damage import (
+    answers_formula,
+    answers_verbatim,
+    code_equality,
+    code_guarded,
+    code_lookups,
+    code_unread,
+    code_unused,
+    environment_awareness,
+    missing_criterion_values,
+    test_awareness,
+    unchecked,
+    unfinished,
+    untried_kinds,
+)
 from worker_agent.tdd.damage.code import damages, gone
 from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_other_values import otherwise
+from worker_agent.tdd.damage.expectations_tolerance import wide
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.damage.selection import chosen
 from worker_agent.tdd.proof import damaged_expectations
-from worker_agent.tdd.proof.budget import TimeBudget
-from worker_agent.tdd.proof.damage_detection import Noticed, Units, noticing_of
+from worker_agent.tdd.proof.damage_detection import Noticed, TimeBudget, Units, noticing_of
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.proof.unit_index import UnitIndex
-from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.test_run import TestRun
+from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestRun
+
+_DAMAGE = RunPurpose(PurposeKind.DAMAGE)
 
 TRIED = 8
 """The most damages that are tried on tests that did not notice other values."""
@@ -38,25 +55,20 @@ CASES = "{}: it stood on the base, and its new cases noticed none of the damages
 QUIET = "{}: it passed with every damage that was tried, beside tests that noticed some, and fails when the code raises"
 PRESENCE = "{}: it notices that there is a result, and not which: it passes with other values of the same type"
 
+_READS = re.compile(
+    r"\.__code__\b|\bco_(?:consts|names|varnames|code)\b|\bgetsource(?:lines)?\(|\bdis\.(?:dis|Bytecode|get_instructions)\("
+    r"|\bast\.parse\(|\bRubyVM::\w+|\.source_location\b|\bmethod_source\b"
+)
+"""Code of a test that reads the text or the instructions of code."""
+
+UNRUN = (
+    "{}: it noticed damage inside of `{}`, and passes when that raises: it looks at the code and not at what it does"
+)
+READS = "{}: it looks at the code (`{}`), and not at what it does"
+
 
 def read(subject: ProofSubject, proven: Units) -> tuple[str, ...]:
     """Return the doubts from reading: verbatim results, unused parameters, a look at callers, open criteria."""
-    from worker_agent.tdd.damage import (
-        answers_formula,
-        answers_verbatim,
-        code_equality,
-        code_guarded,
-        code_lookups,
-        code_unread,
-        code_unused,
-        environment_awareness,
-        missing_criterion_values,
-        test_awareness,
-        unchecked,
-        unfinished,
-        untried_kinds,
-    )
-
     change = subject.change
     base, head = change.code_sides
     beside = change.side(change.changed - change.tests, head=True)
@@ -81,13 +93,8 @@ def read(subject: ProofSubject, proven: Units) -> tuple[str, ...]:
     )
 
 
-_DAMAGE = RunPurpose(PurposeKind.DAMAGE)
-
-
 async def of_tolerance(subject: ProofSubject, proven: Units, alone: TestRun) -> tuple[str, ...]:
     """Return a sentence for each test that would pass with results half as large again."""
-    from worker_agent.tdd.damage.expectations_tolerance import wide  # grammars are loaded late
-
     wanted = damaged_expectations.by_file(proven)
     read_ones = wide(subject.change.side(wanted, head=True), wanted)
     return tuple(
@@ -119,7 +126,7 @@ async def of_blind(
         return doubts
     altered = changes(*subject.change.code_sides)
     loud = {change.path: damage.content for change in altered if (damage := gone(change)) is not None}
-    run = await _run(subject, loud, left, alone)
+    run = await subject.cases(left, loud, alone, _DAMAGE)
     return doubts | {unit: QUIET.format(unit) for unit in noticing_of(run, left)}
 
 
@@ -145,7 +152,7 @@ async def of_presence(
     other = _other_values(subject)
     if not suspects or not other or budget.is_over(found.tried):
         return ()
-    run = await _run(subject, other, suspects, alone)
+    run = await subject.cases(suspects, other, alone, _DAMAGE)
     if run.broken_files or run.timed_out or not run.results:
         return ()
     blind = {unit: cases for unit, cases in suspects.items() if all(test in run.passed for test in cases)}
@@ -158,19 +165,50 @@ async def of_presence(
     for damage in chosen([damage for damage in of_values if (damage.path, damage.what) not in tried], TRIED):
         if not blind or budget.is_over(found.tried):
             break
-        run = await _run(subject, {damage.path: damage.content}, blind, alone)
+        run = await subject.cases(blind, {damage.path: damage.content}, alone, _DAMAGE)
         noticing = noticing_of(run, blind)
         blind = {unit: cases for unit, cases in blind.items() if unit not in noticing}
     return tuple(PRESENCE.format(unit) for unit in sorted(blind))
 
 
 def _other_values(subject: ProofSubject) -> dict[str, bytes]:
-    from worker_agent.tdd.damage.code_other_values import otherwise
-
     altered = changes(*subject.change.code_sides)
     return {change.path: content for change in altered if (content := otherwise(change)) is not None}
 
 
-async def _run(subject: ProofSubject, over: Mapping[str, bytes], units: Units, alone: TestRun) -> TestRun:
-    tests: Collection[str] = {test for cases in units.values() for test in cases}
-    return await subject.head({test.partition("::")[0] for test in tests}, over, tests, alone.seconds, _DAMAGE)
+async def of_readers(
+    subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
+) -> tuple[str, ...]:
+    """Return a sentence for each test that noticed damage inside of functions and does not need them to run.
+
+    These functions raise at their beginning, and the rest of their text is unchanged: one run for all tests. Tests that
+    expect a failure are left out. A test that reads instructions fails then as well, and is found by its text.
+    """
+    read = _reading_tests(subject, proven)
+    inside = {unit: damage for unit, damage in found.by_unit.items() if damage.function and unit not in read}
+    failures = damaged_expectations.of_failures(subject, inside)
+    suspects = {unit: damage for unit, damage in inside.items() if unit not in failures}
+    names = {(damage.path, damage.function) for damage in suspects.values()}
+    over: dict[str, bytes] = {}
+    for change in changes(*subject.change.code_sides):
+        loud = gone(change, {name for path, name in names if path == change.path})
+        over |= {change.path: loud.content} if loud is not None else {}
+    told = [READS.format(unit, how) for unit, how in sorted(read.items())]
+    if not over or budget.is_over(found.tried):
+        return tuple(told)
+    run = await subject.cases({unit: proven[unit] for unit in suspects}, over, alone, _DAMAGE)
+    if run.timed_out or run.broken_files or not run.finished:
+        return tuple(told)
+    still = sorted(unit for unit in suspects if all(test in run.passed for test in proven[unit]))
+    return (*told, *(UNRUN.format(unit, suspects[unit].function) for unit in still if suspects[unit].path in over))
+
+
+def _reading_tests(subject: ProofSubject, proven: Units) -> Mapping[str, str]:
+    """Return the tests whose text reads code, each with that part."""
+    wanted = damaged_expectations.by_file(proven)
+    return {
+        f"{path}::{name}": seen[0]
+        for path, names in wanted.items()
+        for name, text in damaged_expectations.texts(subject, path, names).items()
+        if (seen := _READS.search(text)) is not None
+    }

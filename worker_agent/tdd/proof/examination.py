@@ -15,17 +15,15 @@ from shared.pending.marked import Marked
 from worker_agent.tdd.judging.duplicates import duplicate_tests
 from worker_agent.tdd.judging.judge import Apart, judge_green, judge_red
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
-from worker_agent.tdd.proof import damage_detection, damaged_expectations, endless_tests, old_tests, patching, stability
+from worker_agent.tdd.proof import damage_detection, damaged_expectations, endless_tests, old_tests, stability
 from worker_agent.tdd.proof.affected import affected_files
-from worker_agent.tdd.proof.behaviour_probes import Probe, told_apart, unguarded, untaken
-from worker_agent.tdd.proof.budget import TimeBudget
+from worker_agent.tdd.proof.behaviour_probes import Probe, told_apart, unguarded, untaken, untested
 from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.damage_detection import TimeBudget
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Overlay
-from worker_agent.tdd.proof.hooked import of_hooks
+from worker_agent.tdd.proof.hooked_tests import hidden_failures, of_hooks
 from worker_agent.tdd.proof.old_tests import OldTests
-from worker_agent.tdd.proof.source_readers import of_readers
 from worker_agent.tdd.proof.subject import ProofSubject
-from worker_agent.tdd.proof.untested import untested
 from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId, TestResult, TestRun
 
@@ -157,7 +155,7 @@ async def green(subject: ProofSubject, baseline: TestRun, before: Red) -> Green:
     refused = old.refusals
     of_tests = refused if verdict.error is None else ()
     if verdict.error is None and not refused:
-        refused = tuple(await patching.hidden_failures(subject, old.comparison, baseline, run))
+        refused = tuple(await hidden_failures(subject, old.comparison, baseline, run))
     if verdict.error is None and refused:
         verdict = replace(verdict, error=ErrorType.REGRESSION, details=listed(refused))
     if verdict.error is not None:
@@ -241,7 +239,7 @@ async def _with_doubts(
     simple = await told_apart(probe)
     branches = await untaken(probe, beside.silent)
     presence = await doubts.of_presence(subject, run.proven, run.run, found, budget)
-    readers = await of_readers(subject, run.proven, run.run, found, budget)
+    readers = await doubts.of_readers(subject, run.proven, run.run, found, budget)
     tolerance = await doubts.of_tolerance(subject, run.proven, run.run)
     unclear = (*beside.doubts, *simple, *(one.sentence for one in branches), *await unguarded(probe))
     hooked = await of_hooks(subject, before.old.comparison, run.proven, run.run)

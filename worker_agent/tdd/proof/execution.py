@@ -18,10 +18,9 @@ from anyio import to_thread
 from shared.git import objects
 from shared.git.workspace import Workspace
 from worker_agent.tdd.runners.control import Control, watched
-from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
 from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.runners.test_bench import TestBench, Tests
-from worker_agent.tdd.runners.test_run import TestId, TestResult, TestRun
+from worker_agent.tdd.runners.test_run import ORDINARY, RunPurpose, TestId, TestResult, TestRun
 
 if TYPE_CHECKING:  # an agent that waits does not load the runners
     from worker_agent.tdd.runners.registry import Suite

@@ -1,18 +1,20 @@
-"""The division of a repository's paths into the tests' side and code (pure)."""
+"""The suites of a repository, and the division of its paths into the tests' side and code (pure)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from worker_agent.policy import SuitePolicy
+from worker_agent.tdd.runners.report_runner import ReportRunner
+from worker_agent.tdd.runners.runner import Read
 from worker_agent.tdd.test_file_names import is_test_file
 
 if TYPE_CHECKING:  # an agent that waits does not load the runners
     from worker_agent.tdd.runners.registry import Suite
-from worker_agent.tdd.runners.report_runner import ReportRunner
 
 _TEXT = frozenset({".md", ".rst", ".txt", ".adoc", ".license"})
 _NOT_CODE = re.compile(
@@ -50,3 +52,24 @@ class Layout:
 
 def _finds(suite: Suite, path: str) -> bool:
     return path.startswith(suite.lead) and suite.choice.runner.is_test_file(path.removeprefix(suite.lead))
+
+
+if TYPE_CHECKING:  # an agent that waits does not load the runners
+    from worker_agent.tdd.runners.registry import Suite
+
+
+def chosen_suites(policies: Sequence[SuitePolicy], paths: Collection[str], read: Read) -> tuple[Suite, ...]:
+    """Return the suites as configured, else those of the top directory, each with its runner.
+
+    Raises `Misconfigured` with the sentence for the person if one cannot be run.
+    """
+    return tuple(_choose_suite(suite, paths, read) for suite in policies)
+
+
+def _choose_suite(policy: SuitePolicy, paths: Collection[str], read: Read) -> Suite:
+    from worker_agent.tdd.runners.registry import Suite, choose
+
+    lead = f"{policy.directory}/" if policy.directory else ""
+    inside = [path.removeprefix(lead) for path in paths if path.startswith(lead)]
+    choice = choose(policy.test_command, policy.test_report, inside, lambda path: read(lead + path))
+    return Suite(policy.directory, choice)

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import SLOWER, ProofSubject
-from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.runner import Selection
-from worker_agent.tdd.runners.test_run import TestId, TestRun
+from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestId, TestRun
 
 CLOCK_SHIFT = 400 * 86_400
 """Seconds that the clock of a run elsewhere is ahead."""
@@ -90,7 +89,7 @@ async def _failing_in_turn(
     if not turned:
         return {}
     files = {test.partition("::")[0] for test in tests}
-    run = await subject.head(files, turned, tests, purpose=_ELSEWHERE)
+    run = await subject.variant(files, turned, tests, purpose=_ELSEWHERE)
     found = {}
     for test in [test for test in left if test in run.failed][:SINGLY]:
         alone = await _run_again(subject, {test.partition("::")[0]}, [test])

@@ -10,9 +10,8 @@ from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.pinned_files import pinned
 from worker_agent.tdd.proof.unit_index import UnitIndex
-from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
 from worker_agent.tdd.runners.runner import Selection
-from worker_agent.tdd.runners.test_run import TestId, TestRun
+from worker_agent.tdd.runners.test_run import ORDINARY, RunPurpose, TestId, TestRun
 
 Run = Callable[[str, Overlay, Selection | None, float | None], Awaitable[TestRun]]
 """Runs the tests of a tree: with an overlay, of a selection (None: all), within seconds (None: the bench's own)."""
@@ -62,32 +61,30 @@ class ProofSubject:
         index = UnitIndex(change.side(change.tests, head=True), change.support, change.old)
         return cls(change, run, rules, specification, pinned_by(change, specification), index)
 
-    async def head(
+    async def variant(
         self,
         files: Collection[str],
         over: Mapping[str, bytes | None] | None = None,
         tests: Collection[TestId] = (),
         alone_seconds: float | None = None,
         purpose: RunPurpose = ORDINARY,
-    ) -> TestRun:
-        """Run the tests of `files` on the head with other files put over it; only `tests` of them, if given.
-
-        `alone_seconds` is their time on undamaged code, `purpose` is shown with the run.
-        """
-        return await self.variant(files, over or {}, tests, alone_seconds, purpose)
-
-    async def variant(
-        self,
-        files: Collection[str],
-        over: Mapping[str, bytes | None],
-        tests: Collection[TestId] = (),
-        alone_seconds: float | None = None,
-        purpose: RunPurpose = ORDINARY,
         *,
         on_base: bool = False,
     ) -> TestRun:
-        """Run the tests in the same way on the head, or `on_base`."""
+        """Run the tests of `files` on the head, or `on_base`, with other files put over it.
+
+        Only `tests` of them, if given. `alone_seconds` is their time on undamaged code; `purpose` is shown with the
+        run.
+        """
         limit = None if alone_seconds is None else max(LEAST_SECONDS, SLOWER * alone_seconds)
-        laid = Overlay({**self.pinned, **over}, purpose=purpose)
+        laid = Overlay({**self.pinned, **(over or {})}, purpose=purpose)
         tree = self.change.base if on_base else self.change.head
         return await self.run(tree, laid, Selection(frozenset(files), frozenset(tests)), limit)
+
+    async def cases(
+        self, units: Mapping[str, Collection[TestId]], over: Mapping[str, bytes], alone: TestRun, purpose: RunPurpose
+    ) -> TestRun:
+        """Run all cases of these tests on the head with other files put over it; `alone` ran them on undamaged code."""
+        tests = {test for cases in units.values() for test in cases}
+        files = {test.partition("::")[0] for test in tests}
+        return await self.variant(files, over, tests, alone.seconds, purpose)

@@ -14,8 +14,7 @@ from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.old_tests import OldTests
 from worker_agent.tdd.proof.subject import ProofSubject
-from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
-from worker_agent.tdd.runners.test_run import TestRun
+from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestRun
 
 
 async def examined(subject: ProofSubject, baseline: TestRun) -> Green:
@@ -75,7 +74,7 @@ async def _check_refactoring(subject: ProofSubject, baseline: TestRun, green: Gr
     blind = []
     for number, (path, loud) in enumerate(asked.items(), 1):
         purpose = RunPurpose(PurposeKind.DAMAGE, number, len(asked))
-        run = await subject.head(readers, {path: loud.content}, purpose=purpose)
+        run = await subject.variant(readers, {path: loud.content}, purpose=purpose)
         if run.finished and not run.broken_files and not (run.failed & {t for ts in proven.values() for t in ts}):
             blind.append(path)
     remarks = tuple(f"No test fails when the moved code of `{path}` raises." for path in blind)

@@ -11,9 +11,8 @@ from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report, TestId
 
 _INTO_REPORT = 'exec "$@" > "$0"'
 

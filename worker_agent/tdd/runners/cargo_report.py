@@ -14,12 +14,11 @@ from typing import Any
 from worker_agent.tdd.runners import rust_doctests
 from worker_agent.tdd.runners.cargo_script import DOCTESTS
 from worker_agent.tdd.runners.cargo_targets import Manifests, files_of, has_tests, module_file
-from worker_agent.tdd.runners.json_lines import json_object, lines
+from worker_agent.tdd.runners.json_report import json_object, lines
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.rust_doctests import is_in_test
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, Report
 
 NOT_RUN = "the test binary ended before its tests were through"
 IN_THE_TEST = "in the test, "

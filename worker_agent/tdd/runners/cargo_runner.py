@@ -19,10 +19,9 @@ from worker_agent.tdd.runners import cargo_report, cargo_script, rust_build, rus
 from worker_agent.tdd.runners.cargo_targets import Manifests
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 from worker_agent.tdd.runners.rust_doctests import attributes
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report
 from worker_agent.tdd.syntax.source import Source, parse, walk
 
 _TARGET = re.compile(r"--(?:lib|bins?|tests?|examples?|benche?s?|all-targets|doc)(?:=.*)?")

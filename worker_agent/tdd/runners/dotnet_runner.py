@@ -12,9 +12,8 @@ from xml.etree import ElementTree
 
 from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, FailureKind, Report
 
 _SPACE = "{http://microsoft.com/schemas/VisualStudio/TeamTest/2010}"
 _RESULTS = "TestResults"

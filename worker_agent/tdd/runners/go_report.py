@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from worker_agent.tdd.runners.go_packages import Packages, imports, package_name
-from worker_agent.tdd.runners.json_lines import json_object, lines
+from worker_agent.tdd.runners.json_report import json_object, lines
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import SEVERITY, Case, Report
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome, FailureKind, worst
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, SEVERITY, Case, CaseOutcome, FailureKind, Report, worst
 
 IN_SUBTEST = "a subtest failed"
 """The message of a test that failed only because one of its subtests did."""

@@ -16,9 +16,8 @@ from tree_sitter import Node
 from worker_agent.tdd.runners import go_report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report
 from worker_agent.tdd.syntax.source import parse
 
 _OPTIONS = ("-json", "-count=1", "-vet=off")

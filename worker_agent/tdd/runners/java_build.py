@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from worker_agent.tdd.runners.java_sources import JavaSources, is_test_file
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome, FailureKind, worst
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, FailureKind, worst
 
 _MAVEN = re.compile(r"^\[ERROR\] (?P<file>/\S.*?\.(?:java|kt|groovy|scala)):\[(?P<line>\d+)(?:,\d+)?\] (?P<said>.*)$")
 _GRADLE = re.compile(r"^(?::[^/\s]*)?(?P<file>/\S.*?\.(?:java|groovy|scala)):(?P<line>\d+): error: (?P<said>.*)$")

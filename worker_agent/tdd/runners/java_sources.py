@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners.project import Project, directory_name
-from worker_agent.tdd.runners.raw_report import Case
+from worker_agent.tdd.runners.test_run import Case
 
 SUFFIXES = (".java", ".kt", ".groovy", ".scala")
 _BUILD_FILES = frozenset({"pom.xml", "build.gradle", "build.gradle.kts"})

@@ -15,9 +15,8 @@ from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
-from worker_agent.tdd.runners.test_run import FailureKind, TestId
+from worker_agent.tdd.runners.test_run import Case, FailureKind, Report, TestId
 from worker_agent.tdd.test_file_names import JAVASCRIPT
 
 _PASS_OPTIONS_ON = frozenset({"npx", "pnpm", "yarn", "bunx", "node", "env", "pnpx"})
@@ -104,7 +103,7 @@ class JavaScriptRunner(Runner):
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read jest's JSON."""
-        return json_report.read(data, project)
+        return json_report.read_jest(data, project)
 
     def identify(self, case: Case) -> tuple[TestId, str]:
         """Return an id like `src/sum.test.js::block > inner::title`, and the file; an unrunnable file is its own id."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from worker_agent.tdd.runners import engine_report
+from worker_agent.tdd.runners import json_report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.javascript import NO_ARGUMENTS, JavaScriptRunner
 from worker_agent.tdd.runners.project import Project
@@ -21,7 +21,7 @@ class JestRunner(JavaScriptRunner):
 
     def reporting(self, call: Invocation) -> tuple[str, ...]:
         """Return the report's place; a second reporter hides it, as one process may run the tests as well."""
-        reporter = engine_report.write_reporter(call, "reporter.cjs", _REPORTER)
+        reporter = json_report.write_reporter(call, "reporter.cjs", _REPORTER)
         return (*super().reporting(call), "--reporters=default", f"--reporters={reporter}")
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:

@@ -6,11 +6,16 @@ Also names of tests without the parts that differ from run to run.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, SEVERITY, Case, CaseOutcome, Report
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
 
 REPORT_LIMIT = 50 * 2**20
 """The most bytes of a report that are read."""
@@ -22,6 +27,13 @@ DEPTH_LIMIT = 32
 """The deepest nesting of elements; real reports need five."""
 
 _DECLARATION = b"<?xml"
+_ROOTS = frozenset({"testsuites", "testsuite"})
+_OUTCOMES = {
+    "failure": CaseOutcome.FAILED,
+    "error": CaseOutcome.ERROR,
+    "skipped": CaseOutcome.SKIPPED,
+    "warning": CaseOutcome.SKIPPED,
+}
 
 
 class _Refused(Exception):
@@ -49,15 +61,17 @@ def _documents(data: bytes) -> list[bytes]:
 
 
 def _document(data: bytes) -> Report:
-    from worker_agent.tdd.runners.junit_elements import cases  # a parser is loaded when there is a report
+    from xml.etree import ElementTree  # a parser is loaded when there is a report
 
-    problem = inspected(data)
-    if problem:
+    if problem := inspected(data):
         return Report(problem=problem)
     try:
-        return Report(cases(data))
+        root = ElementTree.fromstring(data)
     except (SyntaxError, ValueError, LookupError) as error:  # a ParseError is a SyntaxError
         return Report(problem=f"the test report is not JUnit XML: {error}")
+    if root.tag not in _ROOTS:
+        return Report(problem=f"the test report is not JUnit XML: its root is <{root.tag[:100]}>")
+    return Report(tuple(_cases(root, "")))
 
 
 def inspected(data: bytes) -> str:
@@ -95,6 +109,37 @@ def _inspect(data: bytes) -> None:
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = doctype
     parser.Parse(data, True)
+
+
+def _cases(parent: ElementTree.Element, file: str) -> Iterator[Case]:
+    """Yield the cases below an element; one without a file has that of the nearest suite with one."""
+    for element in parent:
+        if element.tag == "testcase":
+            yield _case(element, file)
+        elif element.tag in _ROOTS:
+            yield from _cases(element, element.get("file") or file)
+
+
+def _case(element: ElementTree.Element, file: str) -> Case:
+    outcome, message, text, error = _worst(element)
+    named = element.get("classname") or element.get("class") or ""
+    where = (element.get("file") or file).removeprefix("file://")
+    return Case(element.get("name") or "", named, where, outcome, message, text, error)
+
+
+def _worst(element: ElementTree.Element) -> tuple[CaseOutcome, str, str, str]:
+    """Return one outcome of possibly several: a test that failed and was then skipped has failed."""
+    found = [
+        (
+            _OUTCOMES[result.tag],
+            (result.get("message") or "")[:MESSAGE_LIMIT],
+            (result.text or "")[-MESSAGE_LIMIT:],
+            (result.get("type") or "")[:MESSAGE_LIMIT],
+        )
+        for result in element
+        if result.tag in _OUTCOMES
+    ]
+    return max(found, key=lambda entry: SEVERITY[entry[0]]) if found else (CaseOutcome.PASSED, "", "", "")
 
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,16}\b")

@@ -13,14 +13,13 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners import gradle_report, java_build, java_sources, maven_report
+from worker_agent.tdd.runners import java_build, java_report, java_sources
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.java_sources import JavaSources, class_of
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report, TestId
 from worker_agent.tdd.syntax.source import Source, parse
 
 TESTS_LIMIT = 60
@@ -155,7 +154,7 @@ class MavenRunner(_JavaRunner):
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read the log, then Surefire's files."""
-        return maven_report.read(data, project)
+        return java_report.read_maven(data, project)
 
 
 class GradleRunner(_JavaRunner):
@@ -176,7 +175,7 @@ class GradleRunner(_JavaRunner):
         argv, at = self.split(test_command)
         kept = [word for word in argv[at + 1 :] if word not in _GRADLE_LEFT_OUT]
         patterns = json.dumps(list(_patterns(call.selection)))
-        script = gradle_report.INIT.replace("REPORT", json.dumps(str(call.report))).replace("PATTERNS", patterns)
+        script = java_report.GRADLE_INIT.replace("REPORT", json.dumps(str(call.report))).replace("PATTERNS", patterns)
         gradle = (*argv[: at + 1], *kept, *_GRADLE_OPTIONS)
         return ("/bin/sh", "-c", _GRADLE_SCRIPT, str(call.report), _header(call.selection), script, *gradle)
 
@@ -186,7 +185,7 @@ class GradleRunner(_JavaRunner):
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read Gradle's own lines, then its log."""
-        return gradle_report.read(data, project)
+        return java_report.read_gradle(data, project)
 
 
 def _header(selection: Selection | None) -> str:

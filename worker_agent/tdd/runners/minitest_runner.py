@@ -6,13 +6,12 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from worker_agent.tdd.runners import control_ruby, engine_report
+from worker_agent.tdd.runners import json_report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
-from worker_agent.tdd.runners.ruby_runner import RubyRunner, without_addresses
+from worker_agent.tdd.runners.ruby_runner import RubyRunner, minitest_control, without_addresses
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, Report
 
 _REPORTER = """\
 require 'json'
@@ -92,7 +91,7 @@ class MinitestRunner(RubyRunner):
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return the command as it is, or with the selected files; the reporter comes by the environment."""
         argv, at = self.split(test_command)
-        engine_report.write_reporter(call, _REPORTER_NAME, _REPORTER)
+        json_report.write_reporter(call, _REPORTER_NAME, _REPORTER)
         if call.selection is None:
             return argv
         files = sorted(path for path in call.selection.files if path.endswith(".rb"))
@@ -108,7 +107,7 @@ class MinitestRunner(RubyRunner):
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output."""
-        return engine_report.read(data, project, "::")
+        return json_report.read_engine(data, project, "::")
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
         """Return all files if one of them could not be loaded."""
@@ -121,7 +120,7 @@ class MinitestRunner(RubyRunner):
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control methods among those of one of its classes."""
-        return control_ruby.minitest(path, content, names) if _is_named(path) else None
+        return minitest_control(path, content, names) if _is_named(path) else None
 
 
 def _load_first(file: Path) -> Mapping[str, str]:

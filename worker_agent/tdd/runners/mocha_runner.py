@@ -9,14 +9,12 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners import engine_report
+from worker_agent.tdd.runners import json_report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.javascript import NO_ARGUMENTS, SCRIPT, JavaScriptRunner
-from worker_agent.tdd.runners.json_report import BETWEEN
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Selection
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, Report
 
 _REPORTER = (
     f"""\
@@ -62,7 +60,7 @@ class MochaRunner(JavaScriptRunner):
 
     def reporting(self, call: Invocation) -> tuple[str, ...]:
         """Return the arguments for the reporter, and for its report's place."""
-        reporter = engine_report.write_reporter(call, "reporter.cjs", _REPORTER)
+        reporter = json_report.write_reporter(call, "reporter.cjs", _REPORTER)
         return ("--reporter", str(reporter), "--reporter-option", f"output={call.report}")
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
@@ -73,7 +71,7 @@ class MochaRunner(JavaScriptRunner):
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output."""
-        return engine_report.read(data, project, BETWEEN)
+        return json_report.read_engine(data, project, json_report.BETWEEN)
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
         """Return all files if one of them could not be loaded; none if there is no test file."""

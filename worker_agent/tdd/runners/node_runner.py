@@ -8,14 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from worker_agent.tdd.runners import command_line, engine_report, package_scripts
+from worker_agent.tdd.runners import command_line, json_report, package_scripts
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.javascript import SCRIPT, JavaScriptRunner
-from worker_agent.tdd.runners.json_report import BETWEEN
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation
-from worker_agent.tdd.runners.test_run import CaseOutcome
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, Report
 
 _REPORTER = """\
 export default async function* (events) {
@@ -105,7 +103,7 @@ class NodeRunner(JavaScriptRunner):
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output; a test file that passed without a test ended before it came to them."""
-        report = engine_report.read(data, project, BETWEEN)
+        report = json_report.read_engine(data, project, json_report.BETWEEN)
         silent = [case.file for case in report.cases if _is_silent(case, project)]
         return Report(problem=f"{silent[0]} ended before it reported a test") if silent else report
 

@@ -18,9 +18,8 @@ from tree_sitter import Node
 from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.control import Control, expression
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, FailureKind, Report
 
 _OPTIONS = ("--colors=never", "--order-by=default", "--do-not-cache-result", "--no-coverage")
 NAMES_LIMIT = 200

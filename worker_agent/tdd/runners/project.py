@@ -6,13 +6,18 @@ Also the module names that belong to the repository: test-first begins with a mi
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from shared.filesystem.directories import open_regular
+
 SIZE_LIMIT = 2 * 2**20
 """The most bytes of one file that are read; larger ones are generated or data."""
+
+_NOT_SOURCE = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"})
+_DEPTH = 32
+"""The most nested directories that are read; packages need far fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +54,22 @@ class Project:
         Tests have run there: no link is followed, no pipe waited for, sizes are capped.
         """
         try:
-            descriptor = os.open(self.root / path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            with open_regular(self.root / path) as file:
+                return file.read(SIZE_LIMIT).decode("utf-8", "replace")
         except (OSError, ValueError):
             return ""
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return ""
-            return file.read(SIZE_LIMIT).decode("utf-8", "replace")
+
+
+def source_paths(checkout: Path, limit: int) -> list[str]:
+    """Return the files of a checkout, at most about `limit`, without those that are no source."""
+    found: list[str] = []
+    for directory, below, files in os.walk(checkout):
+        place = Path(directory).relative_to(checkout)
+        below[:] = sorted(set(below) - _NOT_SOURCE) if len(place.parts) < _DEPTH else []
+        found += [(place / file).as_posix() for file in files]
+        if len(found) >= limit:
+            break
+    return found
 
 
 def directory_name(directory: PurePosixPath) -> str:

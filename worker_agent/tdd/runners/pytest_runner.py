@@ -20,9 +20,8 @@ from worker_agent.tdd.runners import control_python, junit, unittest_runner
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report, TestId
 
 DEFAULT_COMMAND = "python -m pytest -q"
 """`python -m` puts the repository's root on the import path, as most projects expect."""

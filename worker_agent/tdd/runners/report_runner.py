@@ -13,9 +13,8 @@ from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Runner
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report, TestId
 
 _NOT_RUN = 126
 """The first exit code that means: not found, not executable, or ended by a signal."""

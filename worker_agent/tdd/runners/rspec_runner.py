@@ -9,16 +9,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from worker_agent.tdd.runners import control_ruby, json_lines
 from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.json_report import StrictModel, document
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
-from worker_agent.tdd.runners.ruby_runner import RubyRunner, without_addresses
+from worker_agent.tdd.runners.ruby_runner import RubyRunner, rspec_control, without_addresses
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome, TestId
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, Report, TestId
 
 _OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED, "pending": CaseOutcome.SKIPPED}
 _LOADING = re.compile(r"An error occurred while loading (\S+?)\.(?:\s|$)")
@@ -27,17 +26,13 @@ _FAILED = 1
 """The exit code if a test failed; `--failure-exit-code` changes it, so it is given."""
 
 
-class _Exception(BaseModel):
-    model_config = ConfigDict(strict=True)
-
+class _Exception(StrictModel):
     class_: str = Field("", alias="class")
     message: str | None = None
     backtrace: list[str] | None = None
 
 
-class _Example(BaseModel):
-    model_config = ConfigDict(strict=True)
-
+class _Example(StrictModel):
     full_description: str
     status: str | None = None
     file_path: str
@@ -46,17 +41,13 @@ class _Example(BaseModel):
     exception: _Exception | None = None
 
 
-class _Summary(BaseModel):
-    model_config = ConfigDict(strict=True)
-
+class _Summary(StrictModel):
     errors_outside_of_examples_count: int = 0
 
 
-class _Whole(BaseModel):
-    model_config = ConfigDict(strict=True)
-
+class _Whole(StrictModel):
     examples: list[_Example] = Field(max_length=ELEMENT_LIMIT)
-    messages: list[str] = []
+    messages: list[str] = Field(default=[])
     summary: _Summary
 
 
@@ -97,7 +88,7 @@ class RspecRunner(RubyRunner):
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read RSpec's JSON; files that were not loaded are in its messages."""
-        whole = json_lines.document(_Whole, data, "RSpec's")
+        whole = document(_Whole, data, "RSpec's")
         if isinstance(whole, Report):
             return whole
         if any(example.status not in _OUTCOMES for example in whole.examples):
@@ -129,7 +120,7 @@ class RspecRunner(RubyRunner):
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control groups among its own."""
-        return control_ruby.rspec(path, content, names) if path.endswith("_spec.rb") else None
+        return rspec_control(path, content, names) if path.endswith("_spec.rb") else None
 
 
 def _case(example: _Example, project: Project) -> Case:

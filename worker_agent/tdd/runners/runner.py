@@ -12,8 +12,7 @@ from worker_agent.tdd.runners import command_line
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import REPORT_LIMIT, stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report, TestId
 
 Read = Callable[[str], bytes | None]
 """A function that returns the content of a path of the repository, or None if there is none."""

@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 from tree_sitter import Node
 
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, CaseOutcome
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome
 from worker_agent.tdd.syntax.source import Source, parse, walk
 
 PREFIX = "doctest"

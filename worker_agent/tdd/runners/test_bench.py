@@ -20,14 +20,22 @@ from shared.filesystem import directories
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import FILE_BYTES, limited
 from shared.sandbox.wrap import Isolation
-from worker_agent.tdd.runners import command_line, shifted_clock, untrusted_files
-from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
-from worker_agent.tdd.runners.raw_report import SEVERITY, Case, Report
-from worker_agent.tdd.runners.report_pipe import ReportPipe, report_pipe
+from worker_agent.tdd.runners import command_line, run_output, shifted_clock
+from worker_agent.tdd.runners.project import Project, source_paths
+from worker_agent.tdd.runners.run_output import ReportPipe, report_pipe
 from worker_agent.tdd.runners.runner import Invocation, Runner, Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, TestId, TestResult, TestRun
-from worker_agent.tdd.setup.command_result import CommandResult
+from worker_agent.tdd.runners.test_run import (
+    ORDINARY,
+    SEVERITY,
+    Case,
+    CaseOutcome,
+    Report,
+    RunPurpose,
+    TestId,
+    TestResult,
+    TestRun,
+)
+from worker_agent.tdd.setup.confined_command import CommandResult
 from worker_agent.tdd.setup.installed import NOTHING, Installed
 from worker_agent.tdd.setup.setup_step import Export, SetUp
 
@@ -138,9 +146,7 @@ class TestBench:
             caches.mkdir(exist_ok=True)
             for stale in tests.runner.reports(place):
                 stale.unlink()
-            paths = await to_thread.run_sync(
-                untrusted_files.paths, place, self._limits.paths
-            )  # before tests can add any
+            paths = await to_thread.run_sync(source_paths, place, self._limits.paths)  # before tests can add any
             project = Project.of(place, paths, tests.announced)
             call = Invocation(room / "report", project, tests.selection, caches)
             argv = tests.runner.command(tests.command, call)
@@ -152,7 +158,7 @@ class TestBench:
                 command = _Command(argv, place, (checkout, room, caches), installed, seconds)
                 ended = await self._execute(command, room)
             reports = await to_thread.run_sync(_reports, tests.runner, project, pipe)
-            tail = untrusted_files.tail(room / LOG, self._limits.tail_chars)
+            tail = run_output.tail(room / LOG, self._limits.tail_chars)
             missing = self._missing_program(argv[0]) if ended.code == _NOT_FOUND else ""
             if ended.code == _NOT_FOUND:
                 tail = "\n".join(filter(None, (tail, missing or self._not_shown(argv[0]))))
@@ -186,7 +192,7 @@ class TestBench:
             installed = await self.equip(checkout, directory)
             whole = _Command(argv, checkout / directory, (checkout, room), installed, self._deadline_seconds)
             ended = await self._execute(whole, room)
-            said = untrusted_files.tail(room / LOG, self._limits.tail_chars)
+            said = run_output.tail(room / LOG, self._limits.tail_chars)
             stopped = f"limit {ended.limit}" if ended.limit else "stopped at the deadline" if ended.timed_out else ""
             return CommandResult(command, None if stopped else ended.code, "\n".join(filter(None, (said, stopped))))
 
@@ -263,7 +269,7 @@ def _is_withheld(name: str) -> bool:
 def _reports(runner: Runner, project: Project, pipe: ReportPipe) -> list[Report]:
     """Return the reports from the pipe and from the checkout."""
     found = [runner.read(pipe.data, project)] if pipe.data else []
-    return found + [untrusted_files.report(runner, path, project) for path in runner.reports(project.root)]
+    return found + [run_output.report(runner, path, project) for path in runner.reports(project.root)]
 
 
 def _unreported_results(

@@ -1,4 +1,4 @@
-"""The results of a test run, test by test: frozen values, no I/O."""
+"""The purpose of a test run, the raw cases of its report, and its results test by test: frozen values, no I/O."""
 
 from __future__ import annotations
 
@@ -137,3 +137,66 @@ class TestRun:
         if self.limit is not None:
             return f"tests failed: limit {self.limit}"
         return "stopped at the deadline" if self.timed_out else f"not finished (exit code {self.code})"
+
+
+SEVERITY = {CaseOutcome.PASSED: 0, CaseOutcome.SKIPPED: 1, CaseOutcome.ERROR: 2, CaseOutcome.FAILED: 3}
+"""Rank of outcomes: if a test has several, the highest counts, so that a pass never hides a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One `<testcase>` as written. `message` is the attribute, `text` the end of the element's text.
+
+    `error` is the type of the error, as the runner names it.
+    """
+
+    name: str
+    classname: str
+    file: str
+    outcome: CaseOutcome
+    message: str = ""
+    text: str = ""
+    error: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """True for a failure and for an error."""
+        return self.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The content of a report: the cases, or the sentence with the reason why there are none."""
+
+    cases: tuple[Case, ...] = ()
+    problem: str = ""
+
+
+class PurposeKind(StrEnum):
+    """The purpose of a run; an ordinary one has none. docs/observability.md lists the words."""
+
+    ORDINARY = ""
+    DAMAGE = "damage"
+    """The code was changed to see whether the tests notice: failing tests are the wanted result."""
+    EXPECTATIONS = "expectations"
+    """The expectations of the tests were changed: they have to fail."""
+    TAKEN_BACK = "taken back"
+    """Files of the change have their base version, or parts of them are removed."""
+    OLD_TESTS = "old tests"
+    """The base's tests on the code of the change."""
+    ELSEWHERE = "elsewhere"
+    """A run in another directory and order, at another time."""
+    AGAIN = "again"
+    """Failed tests run once more, to tell chance from fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPurpose:
+    """The purpose of one run: the `number`-th of at most `of` such runs, 0 if their number is unknown."""
+
+    kind: PurposeKind = PurposeKind.ORDINARY
+    number: int = 0
+    of: int = 0
+
+
+ORDINARY = RunPurpose()

@@ -11,12 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners import control_python, engine_report
+from worker_agent.tdd.runners import control_python, json_report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.raw_report import Case, Report
 from worker_agent.tdd.runners.runner import Invocation, Runner, Selection
-from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report
 
 _REPORTER = """\
 import json, os, sys, traceback, unittest
@@ -140,13 +139,13 @@ class UnittestRunner(Runner):
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return the command with our reporter in place of `-m unittest`, and the same arguments."""
         argv, at = self.split(test_command)
-        reporter = engine_report.write_reporter(call, "unittest_reporter.py", _REPORTER)
+        reporter = json_report.write_reporter(call, "unittest_reporter.py", _REPORTER)
         wanted = _wanted_tests(call.selection) if call.selection else None
         return (*argv[:at], str(reporter), str(call.report), json.dumps(wanted), *argv[at + 2 :])
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read the reporter's output; a module that could not be loaded is reported as its file."""
-        report = engine_report.read(data, project, "::")
+        report = json_report.read_engine(data, project, "::")
         return replace(report, cases=tuple(_with_file(case, project.paths) for case in report.cases))
 
     def error_line(self, case: Case) -> str:

@@ -45,3 +45,24 @@ class ConfinedCommand:
     def tail(self) -> str:
         """Return the end of its output."""
         return self.log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").strip() if self.log.is_file() else ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """The result of one command; `code` None: stopped, and `output_tail` has the reason and the last output."""
+
+    command: str
+    code: int | None
+    output_tail: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """True if the command found nothing."""
+        return self.code == 0
+
+    @property
+    def ending(self) -> str:
+        """The result in words, for notes and pull requests."""
+        if self.clean:
+            return "clean"
+        return "stopped" if self.code is None else f"exit code {self.code}"

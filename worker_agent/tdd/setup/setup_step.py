@@ -8,15 +8,14 @@ and the parts of it that stay: those that checkouts link to, or all if still ref
 from __future__ import annotations
 
 import copy
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import shutil
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -25,6 +24,7 @@ from anyio import to_thread
 
 from shared.errors import Blocked
 from shared.filesystem import directories
+from shared.filesystem.file_lock import FileLock
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd.runners import command_line
 from worker_agent.tdd.setup.confined_command import ConfinedCommand
@@ -119,7 +119,7 @@ class SetUp:
         found = await to_thread.run_sync(lock_files, checkout / directory)
         place = self._root / digest(self._repository, f"{directory}:{self._command}", found)
         self._root.mkdir(mode=0o755, parents=True, exist_ok=True)
-        async with _hold_lock(place.with_suffix(".lock")):
+        async with FileLock(place.with_suffix(".lock")).held():  # who comes second finds what the first one made
             if not (place / "ready").is_file():
                 await self._make(place, checkout, found, directory)
             os.utime(place)
@@ -211,7 +211,9 @@ def collect(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> tuple[Path, ..
     directories.retry(root)
     for lock in sorted(root.glob("*.lock")):
         place = lock.with_suffix("")
-        with suppress(OSError), _free(lock):
+        with suppress(OSError), FileLock(lock).at_once() as free:
+            if not free:
+                continue
             if not place.exists():
                 lock.unlink()
             elif now - place.stat().st_mtime > idle_seconds:
@@ -232,28 +234,6 @@ def _create_place(place: Path) -> Path:
     for name in ("home", "venv", PACKAGES):
         (place / name).mkdir()
     return place / "project"
-
-
-@asynccontextmanager
-async def _hold_lock(lock: Path) -> AsyncIterator[None]:
-    """Hold the lock: of all tasks and processes that want the same environment, one makes it."""
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        await to_thread.run_sync(fcntl.flock, descriptor, fcntl.LOCK_EX, abandon_on_cancel=True)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _free(lock: Path) -> Iterator[None]:
-    """Hold the lock if it is free; raise OSError otherwise."""
-    descriptor = os.open(lock, os.O_RDWR)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 RECORD_BYTES = 2**20

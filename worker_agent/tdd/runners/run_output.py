@@ -1,4 +1,7 @@
-"""The report of a run, read while it is written: a named pipe gives each byte once, so nothing changes it later."""
+"""The output of a run, read without trust: its report while it is written, its log and files when it has ended.
+
+A named pipe gives each byte once, so nothing changes it later.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from shared.filesystem.directories import open_regular
 from worker_agent.tdd.runners.junit import REPORT_LIMIT
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.runner import Runner
+from worker_agent.tdd.runners.test_run import Report
 
 _PART = 2**16
 _AFTERWARDS = 2**20
 """Bytes that are still read when the run has ended: more than a pipe holds, so later writers are not heard."""
-
 
 _WRITE_ONLY = 0o200
 """The pipe's mode: a program that reads all files is refused instead of waiting for ever; only root is not."""
@@ -90,3 +96,23 @@ def report_pipe(path: Path) -> Iterator[ReportPipe]:
         pipe.stop()
         with suppress(OSError):  # tests may have put a directory there; whoever made the room removes it
             path.unlink()
+
+
+def tail(log: Path, limit: int) -> str:
+    """Return the last `limit` characters of a log."""
+    try:
+        with open_regular(log) as output:
+            size = output.seek(0, os.SEEK_END)
+            output.seek(max(0, size - 4 * limit))  # a character takes four bytes at most
+            return output.read(4 * limit).decode("utf-8", "replace")[-limit:]
+    except OSError as error:
+        return f"the output cannot be read: {error.strerror}"
+
+
+def report(runner: Runner, path: Path, project: Project) -> Report:
+    """Read one report file of a run of the project's tests."""
+    try:
+        with open_regular(path) as file:
+            return runner.read(file.read(REPORT_LIMIT + 1), project)
+    except OSError as error:
+        return Report(problem=f"the test report cannot be read: {error.strerror}")
