@@ -52,7 +52,7 @@ from worker_agent.reconcile_rules import rules
 from worker_agent.repository_rules import RepositoryRuleReader
 from worker_agent.tdd.runners.observed_runs import ObservedBench
 from worker_agent.tdd.runners.test_bench import TestBench
-from worker_agent.tdd.setup.hooks import Hook, HookCommands, Hooks
+from worker_agent.tdd.setup.hooks import Hook, Hooks
 from worker_agent.tdd.setup.setup_step import SetUp
 from worker_agent.tdd.test_runs import BaseRuns, TestRuns
 
@@ -73,7 +73,7 @@ def build(parts: RepositoryAdapters) -> Agent:
     phase_commits = PhaseCommits(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
     bench = bench_of(parts, policy)
     base_runs = BaseRuns(settings.state_dir / "base-runs" / name.replace("/", "__"))
-    test_runs = TestRuns(phase_commits, bench, base_runs, own_set_up=True)
+    test_runs = TestRuns(phase_commits, bench, base_runs)
     claimant = parts.claimant
     trust_filter = TrustFilter(
         TrustedWriters(parts.people, claimant.accounts, claimant.other_accounts), policy.intake.bots
@@ -142,8 +142,8 @@ def hooks_of(parts: RepositoryAdapters) -> Hooks:
     """Build the repository's own commands that run around workspaces and runs."""
     configured, installer = parts.configured.hooks, for_set_up()
     commands = {hook: command for hook in Hook if (command := getattr(configured, hook))}
-    wanted = HookCommands(parts.configured.name, commands, configured.timeout_seconds)
-    return Hooks(wanted, installer, _with_network(parts.confinement, installer))
+    confinement = _with_network(parts.confinement, installer)
+    return Hooks(parts.configured.name, commands, configured.timeout_seconds, installer, confinement)
 
 
 def _with_network(confinement: Confinement, environment: Mapping[str, str]) -> Confinement:

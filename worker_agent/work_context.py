@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from shared.commands.discussion import NOTHING_SAID, Discussion
 from shared.git.workspace import Workspace
@@ -13,9 +12,7 @@ from shared.specification import Criterion, Specification
 from shared.text.prompts import Untrusted
 from worker_agent.attached_images import NO_PICTURES, AttachedImages
 from worker_agent.repository_rules import ItemRules
-
-if TYPE_CHECKING:  # an agent that waits does not load the runners
-    from worker_agent.tdd.runners.registry import Choice, Suite
+from worker_agent.tdd.runners.runner import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +54,9 @@ class WorkContext:
         return Untrusted("\n".join(f"- {criterion.id}: {criterion.text}" for criterion in wanted))
 
     @property
-    def choice(self) -> Choice:
-        """The runner and commands of the first suite: the ones that a coder is told."""
-        return self.suites[0].choice
-
-    @property
     def test_commands(self) -> str:
         """The commands that run all tests, as text for a coder."""
-        told = [(suite.directory, suite.choice.test_command) for suite in self.suites]
+        told = [(suite.directory, suite.test_command) for suite in self.suites]
         return "; ".join(f"{command} (in {directory})" if directory else command for directory, command in told)
 
     @property

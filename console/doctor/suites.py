@@ -19,8 +19,7 @@ from shared.workflow import Role
 from worker_agent.policy import SuitePolicy, suites_of
 from worker_agent.tdd.proof.layout import chosen_suites
 from worker_agent.tdd.runners.detected_suites import detected_suites
-from worker_agent.tdd.runners.registry import Suite
-from worker_agent.tdd.runners.runner import RUNNER_FILES, Read
+from worker_agent.tdd.runners.runner import RUNNER_FILES, Read, Suite
 
 SUBJECT = "tests"
 
@@ -79,8 +78,7 @@ def _is_configured(policies: Sequence[SuitePolicy]) -> bool:
 
 def _list_of_suites(suites: Sequence[Suite]) -> str:
     return ", ".join(
-        f"{suite.choice.runner.name} in {suite.directory or 'the root'} (`{suite.choice.test_command}`)"
-        for suite in suites
+        f"{suite.runner.name} in {suite.directory or 'the root'} (`{suite.test_command}`)" for suite in suites
     )
 
 

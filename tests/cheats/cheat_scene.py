@@ -181,7 +181,7 @@ async def scene_of(
     bench = TestBench(ENVIRONMENT, deadline_seconds)
     rules = worker_policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": RunLimits(), **policy})
     coder = Coder({CoderCall.WRITE_TESTS: _listed(tests), CoderCall.IMPLEMENT: _listed(code)})
-    test_runs = TestRuns(phase_commits, bench, BaseRuns(None), own_set_up=False)
+    test_runs = TestRuns(phase_commits, bench, BaseRuns(None))
     tools = PhaseTools(phase_commits, coder, test_runs, Prompts(build.PROMPTS), rules)
     board = Board()
     issue = Issue(NUMBER, "Add search", body, frozenset(), Account(1, "ada"), AT, AT)

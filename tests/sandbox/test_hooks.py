@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from shared.errors import Misconfigured
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.wrap import Isolation, Wrap
-from worker_agent.tdd.setup.hooks import HOOKS, Hook, HookCommands, HookFailed, Hooks
+from worker_agent.tdd.setup.hooks import HOOKS, Hook, HookFailed, Hooks
 
 SAYS = f"{shlex.quote(sys.executable)} -I hook.py"
 SCRIPT = """
@@ -40,8 +40,8 @@ class Yard:
         (self.tree / "code").write_text(str(code))
 
     def hooks(self, *which: Hook, seconds: float = 60, command: str = SAYS) -> Hooks:
-        commands = HookCommands("ada/greetings", dict.fromkeys(which, command), seconds)
-        return Hooks(commands, {"PATH": "/usr/bin:/bin"}, self.confinement)
+        commands = dict.fromkeys(which, command)
+        return Hooks("ada/greetings", commands, seconds, {"PATH": "/usr/bin:/bin"}, self.confinement)
 
     @property
     def told(self) -> list[str]:
@@ -107,7 +107,7 @@ async def test_one_that_is_no_program_or_needs_a_shell_is_told(yard: Yard) -> No
 
 async def test_a_workspace_is_left_as_it_was_configured_when_it_was_made(yard: Yard) -> None:
     await yard.hooks(Hook.BEFORE_REMOVE).before(yard.root, yard.tree, 7)
-    other = Hooks(HookCommands("bea/other", {}), {"PATH": "/usr/bin:/bin"}, yard.confinement)
+    other = Hooks("bea/other", {}, 300.0, {"PATH": "/usr/bin:/bin"}, yard.confinement)
     await other.leave(yard.root)
     assert (yard.root / HOOKS / "data" / "told").read_text() == "before_remove ada/greetings 7\n"
     await other.leave(yard.root.with_name("issue-8"))

@@ -44,23 +44,21 @@ _VERSION = 1
 
 
 class TestRuns:
-    """Runs the tests of an item's trees on one bench; with `own_set_up`, by the set-up command of the item's rules."""
+    """Runs the tests of an item's trees on one bench, set up by the command of the item's rules."""
 
     __test__: ClassVar[bool] = False  # pytest takes every class named Test* for tests
 
-    def __init__(self, phase_commits: PhaseCommits, bench: TestBench, base_runs: BaseRuns, *, own_set_up: bool) -> None:
+    def __init__(self, phase_commits: PhaseCommits, bench: TestBench, base_runs: BaseRuns) -> None:
         self._phase_commits = phase_commits
         self._bench = bench
         self._base_runs = base_runs
-        self._own_set_up = own_set_up
         self._known = KnownRuns()
         self._whole: Newest[int, int] = Newest()
 
     def bench_of(self, work: WorkContext) -> TestBench:
         """Return the bench for an item; its set-up takes the files of the commit that the item began on."""
         export = partial(work.space.export, work.held.fence.base or work.base)
-        bench = self._bench.based(export)
-        return bench.setting_up(work.rules.setup_command) if self._own_set_up else bench
+        return self._bench.based(export).setting_up(work.rules.setup_command)
 
     async def of(
         self, work: WorkContext, commit_or_tree: str, over: Overlay = NOTHING_OVER, *, since: str = ""
@@ -131,7 +129,7 @@ class TestRuns:
         return Execution(self.bench_of(work), work.suites, work.space, work.specification.files)
 
     def _commands(self, work: WorkContext) -> tuple[str, ...]:
-        return tuple(f"{suite.directory}: {suite.choice.test_command}" for suite in work.suites)
+        return tuple(f"{suite.directory}: {suite.test_command}" for suite in work.suites)
 
     def _count_whole(self, work: WorkContext) -> None:
         self._whole[work.issue.number] = self._whole.get(work.issue.number, 0) + 1

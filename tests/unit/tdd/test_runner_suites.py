@@ -72,10 +72,10 @@ JEST = b'{"scripts": {"test": "jest --coverage"}}'
 )
 def test_the_suites_of_a_repository(files: dict[str, bytes], suites: list[tuple[str, str]]) -> None:
     found = detected_suites(files, files.get)
-    assert [(suite.directory, suite.choice.runner.name) for suite in found] == suites
+    assert [(suite.directory, suite.runner.name) for suite in found] == suites
 
 
 def test_the_command_is_that_of_the_directory() -> None:
     files = {"web/package.json": JEST, "web/a.test.js": b""}
     (suite,) = detected_suites(files, files.get)
-    assert suite.choice.test_command == "npx --no jest --coverage"
+    assert suite.test_command == "npx --no jest --coverage"

@@ -11,19 +11,15 @@ import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from shared.git import objects
 from shared.git.workspace import Workspace
 from worker_agent.tdd.runners.control import Control, watched
-from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.runner import Selection, Suite
 from worker_agent.tdd.runners.test_bench import TestBench, Tests
 from worker_agent.tdd.runners.test_run import ORDINARY, RunPurpose, TestId, TestResult, TestRun
-
-if TYPE_CHECKING:  # an agent that waits does not load the runners
-    from worker_agent.tdd.runners.registry import Suite
 
 CONTROLLED_FILES = 3
 """The most test files of one run that get control tests; the first ones by name."""
@@ -91,8 +87,8 @@ class Execution:
         scratch.mkdir(exist_ok=True)
         announced = tuple(path.removeprefix(suite.lead) for path in self.announced)
         tests = Tests(
-            suite.choice.runner,
-            suite.choice.test_command,
+            suite.runner,
+            suite.test_command,
             _with_controls(selection, suite, controls),
             announced,
             suite.directory,
@@ -117,7 +113,7 @@ class Execution:
             if content is None:
                 (content,) = await objects.read(self.space.git, [f"{tree}:{path}"])
             if content is not None:
-                control = suite.choice.runner.control(path, content, fresh_names(content))
+                control = suite.runner.control(path, content, fresh_names(content))
                 found += [control] if control else []
         return found
 

@@ -6,15 +6,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from worker_agent.policy import SuitePolicy
 from worker_agent.tdd.runners.report_runner import ReportRunner
-from worker_agent.tdd.runners.runner import Read
+from worker_agent.tdd.runners.runner import Read, Suite
 from worker_agent.tdd.test_file_names import is_test_file
-
-if TYPE_CHECKING:  # an agent that waits does not load the runners
-    from worker_agent.tdd.runners.registry import Suite
 
 _TEXT = frozenset({".md", ".rst", ".txt", ".adoc", ".license"})
 _NOT_CODE = re.compile(
@@ -36,7 +32,7 @@ class Layout:
     @property
     def is_generic(self) -> bool:
         """True if the files with tests are known only from the report that a command writes."""
-        return any(isinstance(suite.choice.runner, ReportRunner) for suite in self.suites)
+        return any(isinstance(suite.runner, ReportRunner) for suite in self.suites)
 
     def is_test(self, path: str) -> bool:
         """Return whether a file holds tests or serves them: by a runner, the configuration, or its name and place."""
@@ -51,11 +47,7 @@ class Layout:
 
 
 def _finds(suite: Suite, path: str) -> bool:
-    return path.startswith(suite.lead) and suite.choice.runner.is_test_file(path.removeprefix(suite.lead))
-
-
-if TYPE_CHECKING:  # an agent that waits does not load the runners
-    from worker_agent.tdd.runners.registry import Suite
+    return path.startswith(suite.lead) and suite.runner.is_test_file(path.removeprefix(suite.lead))
 
 
 def chosen_suites(policies: Sequence[SuitePolicy], paths: Collection[str], read: Read) -> tuple[Suite, ...]:
@@ -63,13 +55,6 @@ def chosen_suites(policies: Sequence[SuitePolicy], paths: Collection[str], read:
 
     Raises `Misconfigured` with the sentence for the person if one cannot be run.
     """
-    return tuple(_choose_suite(suite, paths, read) for suite in policies)
+    from worker_agent.tdd.runners.registry import choose  # an agent that waits does not load the runners
 
-
-def _choose_suite(policy: SuitePolicy, paths: Collection[str], read: Read) -> Suite:
-    from worker_agent.tdd.runners.registry import Suite, choose
-
-    lead = f"{policy.directory}/" if policy.directory else ""
-    inside = [path.removeprefix(lead) for path in paths if path.startswith(lead)]
-    choice = choose(policy.test_command, policy.test_report, inside, lambda path: read(lead + path))
-    return Suite(policy.directory, choice)
+    return tuple(choose(one.test_command, one.test_report, paths, read, one.directory) for one in policies)

@@ -76,7 +76,7 @@ class BatsRunner(Runner):
             for index, title in enumerate(titles)
         )
         text = content + (b"" if content.endswith(b"\n") else b"\n") + laid.encode()
-        return Control(path, text, failing=frozenset(titles[2:]), passing=frozenset(titles[:2]))
+        return Control.of(path, text, titles)
 
 
 def _with_file(case: Case, project: Project) -> Case:

@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePosixPath
+from textwrap import indent
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners import cargo_report, cargo_script, rust_build, rust_doctests
+from worker_agent.tdd.runners import cargo_report, cargo_script, command_line, rust_build, rust_doctests
 from worker_agent.tdd.runners.cargo_targets import Manifests
-from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.control import Control, fill, insert_indented
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 from worker_agent.tdd.runners.rust_doctests import attributes
@@ -62,13 +63,9 @@ class CargoRunner(Runner):
 
     def position(self, argv: Sequence[str]) -> int | None:
         """Return the index of the word `test` of `cargo test`, also with a toolchain or behind `env`."""
-        for index, word in enumerate(argv):
-            if PurePosixPath(word).name == "cargo":
-                rest = [at for at in range(index + 1, len(argv)) if not argv[at].startswith("+")]
-                return rest[0] if rest and argv[rest[0]] in {"test", "t"} else None
-            if index == 0 and PurePosixPath(word).name != "env":
-                return None
-        return None
+        cargo = command_line.called_at(argv, ("cargo",))
+        rest = [] if cargo is None else [at for at in range(cargo + 1, len(argv)) if not argv[at].startswith("+")]
+        return rest[0] if rest and argv[rest[0]] in {"test", "t"} else None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is in `tests` or named like tests; inline tests are found by content alone."""
@@ -141,12 +138,12 @@ class CargoRunner(Runner):
             return None
         words = [f"{_prefix(content)}{name}" for name in names[:4]]
         for index, word in enumerate(words):
-            body = _fill_body(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
+            body = fill(secrets.choice(_PASSING if index < 2 else _FAILING), names[index], "_value")
             changed = _insert_test(path, content, word, body)
             if changed is None:
                 return None
             content = changed
-        return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
+        return Control.of(path, content, words)
 
 
 def _why_not_built(case: Case, project: Project) -> FailureKind:
@@ -223,12 +220,6 @@ def _prefix(content: bytes) -> str:
     return "test_" if content.count(b"fn test_") * 2 > content.count(b"#[test]") else ""
 
 
-def _fill_body(body: str, name: str) -> str:
-    words = name.split("_")
-    number = 3 + secrets.randbelow(90)
-    return body.format(a=f"{words[0]}_value", b=words[-1], number=number, more=number + 1)
-
-
 def _insert_test(path: str, content: bytes, word: str, body: str) -> bytes | None:
     """Return the file with a test before one of its tests, at any place."""
     source = parse(path, content)
@@ -237,11 +228,8 @@ def _insert_test(path: str, content: bytes, word: str, body: str) -> bytes | Non
         return None
     node = secrets.choice(tests)
     start = _start(node)
-    indent = b" " * start.start_point[1]
-    inner = "".join(f"    {line}\n" for line in body.splitlines())
-    lines = f"#[test]\nfn {word}() {{\n{inner}}}\n".encode().splitlines(keepends=True)
-    text = b"".join(line if not index else indent + line for index, line in enumerate(lines))
-    return content[: start.start_byte] + text + b"\n" + indent + content[start.start_byte :]
+    test = f"#[test]\nfn {word}() {{\n{indent(body, '    ')}\n}}\n"
+    return insert_indented(content, start.start_byte, test, b" " * start.start_point[1])
 
 
 def _is_test(source: Source, node: Node) -> bool:

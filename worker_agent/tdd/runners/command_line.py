@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection, Sequence
+from pathlib import PurePosixPath
 
 from shared.errors import Misconfigured
 
@@ -17,6 +19,17 @@ def shell_words(text: str) -> tuple[str, ...]:
     lexer.whitespace_split = True
     lexer.commenters = ""
     return tuple(lexer)
+
+
+def called_at(argv: Sequence[str], programs: Collection[str], starters: Collection[str] = ("env",)) -> int | None:
+    """Return the index of the first of `programs`, by its file's name: the first word, or any behind a starter."""
+    for index, word in enumerate(argv):
+        name = PurePosixPath(word).name
+        if name in programs:
+            return index
+        if index == 0 and name not in starters:
+            return None
+    return None
 
 
 def split(command: str, key: str = "test_command") -> tuple[str, ...]:

@@ -24,6 +24,11 @@ class Control:
     failing: frozenset[str]
     passing: frozenset[str] = frozenset()
 
+    @classmethod
+    def of(cls, path: str, content: bytes, names: Sequence[str]) -> Control:
+        """Return a file with control tests of these names: the first two have to pass, all others to fail."""
+        return cls(path, content, failing=frozenset(names[2:]), passing=frozenset(names[:2]))
+
     @property
     def names(self) -> frozenset[str]:
         """The names of all control tests."""
@@ -79,3 +84,15 @@ def expression(templates: Sequence[str], first: str, last: str, passes: bool) ->
         number=number, a=first, b=last, rest=number + 1 - len(first), less=number - 1
     )
     return left, number + 1 if passes else number + secrets.choice((2, 3, 10))
+
+
+def fill(template: str, name: str, ending: str = "Value", **more: str) -> str:
+    """Return a control test's body with words of its `name` as `a` and `b`, a `number`, and the next one as `more`."""
+    words = name.split("_")
+    number = 3 + secrets.randbelow(90)
+    return template.format(a=f"{words[0]}{ending}", b=words[-1], number=number, more=number + 1, **more)
+
+
+def insert_indented(content: bytes, at: int, text: str, indent: bytes) -> bytes:
+    """Return the file with a text before what begins at an offset, which is indented by `indent` already."""
+    return content[:at] + indent.join(text.encode().splitlines(keepends=True)) + b"\n" + indent + content[at:]

@@ -51,7 +51,7 @@ def control(path: str, content: bytes, names: Sequence[str], style: Style) -> Co
     ]
     if words.imports:
         laid.append((starts[0] if starts else len(content), words.imports))
-    return Control(path, _insert_texts(content, laid), failing=frozenset(titles[2:]), passing=frozenset(titles[:2]))
+    return Control.of(path, _insert_texts(content, laid), titles)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def control(path: str, content: bytes, names: Sequence[str], methods_only: bool 
     text = content
     for index, word in enumerate(words):
         text = _with_method(text, word, index < 2) if methods else _with_function(text, word, index < 2)
-    return Control(path, text, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
+    return Control.of(path, text, words)
 
 
 def _tree(content: bytes) -> ast.Module | None:

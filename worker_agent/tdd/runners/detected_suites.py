@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners.project import directory_name
-from worker_agent.tdd.runners.registry import Choice, Suite, choose
-from worker_agent.tdd.runners.runner import RUNNER_FILES, Read
+from worker_agent.tdd.runners.registry import choose
+from worker_agent.tdd.runners.runner import RUNNER_FILES, Read, Suite
 
 PROJECT_FILES = RUNNER_FILES | {"setup.py"}
 """Files that mark a directory as a project."""
@@ -33,13 +33,13 @@ def detected_suites(paths: Collection[str], read: Read) -> tuple[Suite, ...]:
 
     A project within one of the same runner belongs to it, unless the outer one has no test of its own.
     """
-    found = {directory: choice for directory in _directories(paths) if (choice := _choice(directory, paths, read))}
+    found = {directory: suite for directory in _directories(paths) if (suite := _suite(directory, paths, read))}
     for directory in sorted(found, key=len):
         if not _own_tests(directory, found, paths) and _has_own_below(directory, found):
             del found[directory]
-    kept = {directory: choice for directory, choice in found.items() if not _is_covered(directory, found)}
+    kept = {directory: suite for directory, suite in found.items() if not _is_covered(directory, found)}
     ordered = sorted(kept, key=lambda directory: (-_own_tests(directory, kept, paths), directory))
-    return tuple(Suite(directory, kept[directory]) for directory in ordered)
+    return tuple(kept[directory] for directory in ordered)
 
 
 def _directories(paths: Collection[str]) -> list[str]:
@@ -52,35 +52,32 @@ def _directories(paths: Collection[str]) -> list[str]:
     return sorted(found)
 
 
-def _choice(directory: str, paths: Collection[str], read: Read) -> Choice | None:
-    lead = f"{directory}/" if directory else ""
-    inside = [path.removeprefix(lead) for path in paths if path.startswith(lead)]
+def _suite(directory: str, paths: Collection[str], read: Read) -> Suite | None:
     try:
-        return choose(None, None, inside, lambda path: read(lead + path))
+        return choose(None, None, paths, read, directory)
     except Misconfigured:
         return None
 
 
-def _own_tests(directory: str, found: Mapping[str, Choice], paths: Collection[str]) -> int:
+def _own_tests(directory: str, found: Mapping[str, Suite], paths: Collection[str]) -> int:
     """Return how many test files of a suite are in no suite of the same runner below it."""
-    runner = found[directory].runner
+    runner, lead = found[directory].runner, found[directory].lead
     inner = tuple(f"{other}/" for other in found if _is_below(other, directory) and _same(found, other, directory))
-    lead = f"{directory}/" if directory else ""
     return sum(path.startswith(lead) and not path.startswith(inner) and runner.is_test_file(path) for path in paths)
 
 
-def _has_own_below(directory: str, found: Mapping[str, Choice]) -> bool:
+def _has_own_below(directory: str, found: Mapping[str, Suite]) -> bool:
     return any(_is_below(other, directory) and _same(found, other, directory) for other in found)
 
 
-def _is_covered(directory: str, found: Mapping[str, Choice]) -> bool:
+def _is_covered(directory: str, found: Mapping[str, Suite]) -> bool:
     """Return whether a suite further up runs these tests as well."""
     if found[directory].runner.name in _EACH_ON_ITS_OWN:
         return False
     return any(_is_below(directory, other) and _same(found, other, directory) for other in found)
 
 
-def _same(found: Mapping[str, Choice], directory: str, other: str) -> bool:
+def _same(found: Mapping[str, Suite], directory: str, other: str) -> bool:
     return found[directory].runner.name == found[other].runner.name
 
 

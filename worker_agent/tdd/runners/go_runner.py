@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners import go_report
-from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners import command_line, go_report
+from worker_agent.tdd.runners.control import Control, fill
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report
@@ -51,12 +51,8 @@ class GoRunner(Runner):
 
     def position(self, argv: Sequence[str]) -> int | None:
         """Return the index of the word `test` of `go test`, also behind `env`."""
-        for index, word in enumerate(argv[:-1]):
-            if PurePosixPath(word).name == "go" and argv[index + 1] == "test":
-                return index + 1
-            if index == 0 and PurePosixPath(word).name != "env":
-                return None
-        return None
+        at = command_line.called_at(argv, ("go",))
+        return at + 1 if at is not None and list(argv[at + 1 : at + 2]) == ["test"] else None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `*_test.go` or in `testdata`."""
@@ -122,9 +118,9 @@ class GoRunner(Runner):
         joined = "_" if content.count(b"\nfunc Test_") * 2 > content.count(b"\nfunc Test") else ""
         words = [f"Test{joined}{''.join(part.title() for part in name.split('_'))}" for name in names[:4]]
         for index, word in enumerate(words):
-            body = _fill_body(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
+            body = fill(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
             content = _insert_function(path, content, f"func {word}(t *{type_}) {{\n{body}\n}}\n\n")
-        return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
+        return Control.of(path, content, words)
 
 
 def _options_and_packages(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -166,12 +162,6 @@ _FAILING = (
     '\t{a} := []string{{"{b}", "{a}"}}\n\tif len({a}) != {more} {{\n\t\tt.Fatalf("{b}: %v", {a})\n\t}}',
     '\t{a} := map[string]int{{"{b}": {number}}}\n\tif {a}["{b}"] > 1 {{\n\t\tt.Error("{b}", {a})\n\t}}',
 )
-
-
-def _fill_body(body: str, name: str) -> str:
-    words = name.split("_")
-    number = 2 + secrets.randbelow(90)
-    return body.format(a=f"{words[0]}Value", b=words[-1], number=number, more=number + 1)
 
 
 def _insert_function(path: str, content: bytes, text: str) -> bytes:

@@ -10,11 +10,12 @@ import re
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from textwrap import indent
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners import java_build, java_report, java_sources
-from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners import command_line, java_build, java_report, java_sources
+from worker_agent.tdd.runners.control import Control, fill, insert_indented
 from worker_agent.tdd.runners.java_sources import JavaSources, class_of
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
@@ -117,22 +118,17 @@ class _JavaRunner(Runner):
         _, annotation, assertions = framework
         words = [_camel(name, "" if annotation else "test") for name in names[:4]]
         for index, word in enumerate(words):
-            body = _fill_body(secrets.choice(_PASSING if index < 2 else _FAILING), names[index], assertions)
+            body = fill(secrets.choice(_PASSING if index < 2 else _FAILING), names[index], assert_=assertions)
             head = f"{annotation}\n" if annotation else ""
-            laid = _insert_method(path, content, f"{head}public void {word}() {{\n{body}}}\n")
+            laid = _insert_method(path, content, f"{head}public void {word}() {{\n{indent(body, '    ')}\n}}\n")
             if laid is None:
                 return None
             content = laid
-        return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
+        return Control.of(path, content, words)
 
     def position(self, argv: Sequence[str]) -> int | None:
         """Return the index of the program's name or its wrapper's, also behind `env`."""
-        for index, word in enumerate(argv):
-            if PurePosixPath(word).name in self.programs:
-                return index
-            if index == 0 and PurePosixPath(word).name not in {"env", "sh", "bash"}:
-                return None
-        return None
+        return command_line.called_at(argv, self.programs, ("env", "sh", "bash"))
 
 
 class MavenRunner(_JavaRunner):
@@ -259,13 +255,6 @@ def _camel(name: str, lead: str) -> str:
     return "".join(words)
 
 
-def _fill_body(body: str, name: str, assertions: str) -> str:
-    words = name.split("_")
-    number = 2 + secrets.randbelow(90)
-    text = body.format(a=f"{words[0]}Value", b=words[-1], number=number, more=number + 1, assert_=assertions)
-    return "".join(f"    {line}\n" for line in text.splitlines())
-
-
 def _insert_method(path: str, content: bytes, method: str) -> bytes | None:
     source = parse(path, content)
     body = None if source is None else _class_body(source, PurePosixPath(path).stem)
@@ -273,11 +262,8 @@ def _insert_method(path: str, content: bytes, method: str) -> bytes | None:
         return None
     places = [_start(node) for node in body.named_children if node.type == "method_declaration"]
     at = secrets.choice(places) if places else body.end_byte - 1
-    indent = content[content.rfind(b"\n", 0, at) + 1 : at] if places else b""
-    indent = indent if not indent.strip() else b"    "
-    lines = method.encode().splitlines(keepends=True)
-    text = b"".join(line if not index else indent + line for index, line in enumerate(lines))
-    return content[:at] + text + b"\n" + indent + content[at:]
+    before = content[content.rfind(b"\n", 0, at) + 1 : at] if places else b""
+    return insert_indented(content, at, method, before if not before.strip() else b"    ")
 
 
 def _class_body(source: Source, name: str) -> Node | None:

@@ -141,7 +141,7 @@ class PhpunitRunner(Runner):
                 f"public function {word}(): void\n    {{\n        $this->assertSame({right}, {left});\n    }}\n\n    "
             )
             text = text[:at] + method.encode() + text[at:]
-        return Control(path, text, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
+        return Control.of(path, text, words)
 
 
 def _filter(selection: Selection) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, package_scripts
@@ -21,7 +20,7 @@ from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
 from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.rspec_runner import RspecRunner
-from worker_agent.tdd.runners.runner import Read, Runner
+from worker_agent.tdd.runners.runner import Read, Runner, Suite
 from worker_agent.tdd.runners.unittest_runner import UnittestRunner
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
@@ -45,42 +44,32 @@ RUNNERS: tuple[Runner, ...] = (
 """The runners in the order in which they are tried; a new runner is one line here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A test command, and the runner that understands it."""
-
-    runner: Runner
-    test_command: str
-
-
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """The tests of one directory of the repository, empty for its root, and their runner there."""
-
-    directory: str
-    choice: Choice
-
-    @property
-    def lead(self) -> str:
-        """The beginning of the repository's paths of its files; empty for the root."""
-        return f"{self.directory}/" if self.directory else ""
-
-
-def choose(test_command: str | None, test_report: str | None, paths: Collection[str], read: Read) -> Choice:
-    """Return the runner for a repository with these `paths`, and the configured or else the detected command.
+def choose(
+    test_command: str | None, test_report: str | None, paths: Collection[str], read: Read, directory: str = ""
+) -> Suite:
+    """Return the suite of one directory of a repository with these `paths`, by the configured or detected command.
 
     For `npm test` and its like, the command is the part of the package's script that calls a runner. `test_report` is a
     glob in the checkout; it serves only commands that no runner knows. Raises `Misconfigured` with the sentence for the
     person if nothing fits.
     """
+    lead = f"{directory}/" if directory else ""
+    inside = [path.removeprefix(lead) for path in paths if path.startswith(lead)]
+    runner, command = _choose(test_command, test_report, inside, lambda path: read(lead + path))
+    return Suite(runner, command, directory)
+
+
+def _choose(
+    test_command: str | None, test_report: str | None, paths: Collection[str], read: Read
+) -> tuple[Runner, str]:
     if test_command is None:
         return _detect(paths, read)
     argv = command_line.split(test_command)
     runner = next((runner for runner in RUNNERS if runner.runs(argv)), None)
     if runner is not None:
-        return Choice(_adapt_runner(runner, argv, read), test_command)
+        return _adapt_runner(runner, argv, read), test_command
     if test_report is not None:
-        return Choice(ReportRunner(test_report), test_command)
+        return ReportRunner(test_report), test_command
     if found := _find_in_script(argv, read):
         return found
     raise Misconfigured(
@@ -89,19 +78,19 @@ def choose(test_command: str | None, test_report: str | None, paths: Collection[
     )
 
 
-def _detect(paths: Collection[str], read: Read) -> Choice:
+def _detect(paths: Collection[str], read: Read) -> tuple[Runner, str]:
     for runner in RUNNERS:
         if found := runner.detect(paths, read):
-            return Choice(_adapt_runner(runner, command_line.split(found), read), found)
+            return _adapt_runner(runner, command_line.split(found), read), found
     raise Misconfigured(f"No tests of a known runner ({_runner_names()}) were found: set test_command and test_report.")
 
 
-def _find_in_script(argv: Sequence[str], read: Read) -> Choice | None:
+def _find_in_script(argv: Sequence[str], read: Read) -> tuple[Runner, str] | None:
     """Return the first command of a package's script that is a runner of tests."""
     for script in package_scripts.commands(argv, read("package.json")):
         for runner in RUNNERS:
             if isinstance(runner, JavaScriptRunner) and (called := runner.called_by(script)):
-                return Choice(runner, called)
+                return runner, called
     return None
 
 

@@ -100,7 +100,7 @@ def _control(path: str, content: bytes, laid: Sequence[tuple[int, str]], names: 
     for at, part in sorted(laid, key=lambda entry: -entry[0]):
         lead = "\n" if at == len(content) and not content.endswith(b"\n") else ""
         text = text[:at] + f"{lead}{part}".encode() + text[at:]
-    return Control(path, text, failing=frozenset(names[2:]), passing=frozenset(names[:2]))
+    return Control.of(path, text, names)
 
 
 def _root(path: str, content: bytes) -> Node | None:

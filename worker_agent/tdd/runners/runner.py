@@ -173,3 +173,17 @@ class Runner(ABC):
         None if no control tests can be put into such a file.
         """
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The tests of one directory of the repository, empty for its root: their command, and the runner of that."""
+
+    runner: Runner
+    test_command: str
+    directory: str = ""
+
+    @property
+    def lead(self) -> str:
+        """The beginning of the repository's paths of its files; empty for the root."""
+        return f"{self.directory}/" if self.directory else ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -51,21 +50,24 @@ class HookFailed(Blocked):
         self.advice = f"Correct `hooks.{hook}` in the agent's configuration, or what it runs;"
 
 
-@dataclass(frozen=True, slots=True)
-class HookCommands:
-    """The hooks of one repository (owner/name): a command line for each that is configured, and seconds for each."""
-
-    repository: str
-    commands: Mapping[Hook, str]
-    seconds: float = 300.0
-
-
 class Hooks:
-    """Runs hooks in workspaces."""
+    """Runs the hooks of one repository in workspaces."""
 
-    def __init__(self, hooks: HookCommands, environment: Mapping[str, str], confinement: Confinement) -> None:
-        """`environment` is visible to hooks as to a set-up: a PATH, proxies, the addresses of package registries."""
-        self._hooks = hooks
+    def __init__(
+        self,
+        repository: str,
+        commands: Mapping[Hook, str],
+        seconds: float,
+        environment: Mapping[str, str],
+        confinement: Confinement,
+    ) -> None:
+        """`commands` has a command line for each hook that is configured; each may take `seconds`.
+
+        `environment` is visible to hooks as to a set-up: a PATH, proxies, the addresses of package registries.
+        """
+        self._repository = repository
+        self._commands = commands
+        self._seconds = seconds
         self._environment = dict(environment)
         self._confinement = confinement
 
@@ -76,9 +78,9 @@ class Hooks:
 
     async def before(self, root: Path, tree: Path, number: int) -> None:
         """Run `after_create` once for a workspace `root`, then `before_run`. Raises `HookFailed`, `Misconfigured`."""
-        if not self._hooks.commands:
+        if not self._commands:
             return
-        place, about = root / HOOKS, {"repository": self._hooks.repository, "issue": number}
+        place, about = root / HOOKS, {"repository": self._repository, "issue": number}
         created = place / "created"
         if not created.is_file():
             await self._run_or_fail(Hook.AFTER_CREATE, place, tree, about)
@@ -88,7 +90,7 @@ class Hooks:
 
     async def after(self, root: Path, tree: Path, number: int) -> None:
         """Run `after_run`, however the run ended; a failure is only logged."""
-        about = {"repository": self._hooks.repository, "issue": number}
+        about = {"repository": self._repository, "issue": number}
         await self._run(Hook.AFTER_RUN, self._command(Hook.AFTER_RUN), root / HOOKS, tree, about)
 
     async def leave(self, root: Path) -> None:
@@ -102,7 +104,7 @@ class Hooks:
             await self._run(Hook.BEFORE_REMOVE, left.pop("command"), root / HOOKS, inside, left)
 
     def _command(self, hook: Hook) -> str:
-        return self._hooks.commands.get(hook, "")
+        return self._commands.get(hook, "")
 
     async def _run_or_fail(self, hook: Hook, place: Path, tree: Path, about: Mapping[str, Any]) -> None:
         failure = await self._run(hook, self._command(hook), place, tree, about)
@@ -126,7 +128,7 @@ class Hooks:
             "WORKFLOW_ENGINE_ISSUE": str(about["issue"]),
         }
         writable = tuple(dict.fromkeys((inside, data, home)))
-        confined = ConfinedCommand(argv, inside, writable, known, place / f"{hook}.log", self._hooks.seconds)
+        confined = ConfinedCommand(argv, inside, writable, known, place / f"{hook}.log", self._seconds)
         log.info("hook_started", hook=str(hook), number=about["issue"])
         try:
             failure = await confined.run(self._confinement)

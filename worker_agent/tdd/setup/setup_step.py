@@ -77,21 +77,17 @@ class SetUp:
     def __init__(
         self, repository: str, command: str | None, root: Path, environment: Mapping[str, str], confinement: Confinement
     ) -> None:
-        """`environment` is visible to an installer: a PATH, proxies, the addresses of package registries.
+        """`command` installs; None: nothing is installed.
 
-        Packages installed for one `repository` (owner/name) are never offered to another one.
+        `environment` is visible to an installer: a PATH, proxies, the addresses of package registries. Packages
+        installed for one `repository` (owner/name) are never offered to another one.
         """
         self._repository = repository
-        self._command = command
+        self.command = command
         self._root = root
         self._environment = dict(environment)
         self._confinement = confinement
         self._base: Export | None = None
-
-    @property
-    def command(self) -> str | None:
-        """The command that installs; None: nothing is installed."""
-        return self._command
 
     def based(self, base: Export) -> SetUp:
         """Return the set-up of the project that `base` writes: a base commit, which no coder wrote.
@@ -106,7 +102,7 @@ class SetUp:
     def with_command(self, command: str | None) -> SetUp:
         """Return the set-up with another command; None: nothing is installed."""
         bound = copy.copy(self)
-        bound._command = command
+        bound.command = command
         return bound
 
     async def installed(self, checkout: Path, directory: str = "") -> Installed:
@@ -114,10 +110,10 @@ class SetUp:
 
         Raises `SetUpFailed` with the end of the command's output, and `Misconfigured` for a command that cannot be run.
         """
-        if self._command is None:
+        if self.command is None:
             return NOTHING
         found = await to_thread.run_sync(lock_files, checkout / directory)
-        place = self._root / digest(self._repository, f"{directory}:{self._command}", found)
+        place = self._root / digest(self._repository, f"{directory}:{self.command}", found)
         self._root.mkdir(mode=0o755, parents=True, exist_ok=True)
         async with FileLock(place.with_suffix(".lock")).held():  # who comes second finds what the first one made
             if not (place / "ready").is_file():
@@ -126,8 +122,8 @@ class SetUp:
         return Installed(place, directory)
 
     async def _make(self, place: Path, checkout: Path, found: Mapping[str, bytes], directory: str) -> None:
-        log.info("set_up_started", command=self._command, environment=place.name)
-        argv = command_line.split(self._command or "", key="setup_command")
+        log.info("set_up_started", command=self.command, environment=place.name)
+        argv = command_line.split(self.command or "", key="setup_command")
         writable: tuple[Path, ...] = (place / "project", place / "home", place / PACKAGES, place / "venv")
         try:
             located = {f"{directory}/{name}".lstrip("/"): text for name, text in found.items()}
