@@ -26,17 +26,16 @@ from shared.git.push_report import PushRefused
 from shared.git.workspace import Workspace
 from shared.github.base_branch import BaseBranch
 from shared.lock.fence import advance
-from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
 from shared.lock.record import Fence, FenceChange
 from shared.process import CommandFailed
-from shared.specification import Specification
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Stage
 from worker_agent import comments
 from worker_agent.branch.history import History
 from worker_agent.policy import patch_policy_of
 from worker_agent.tdd.runners.runner import RUNNER_FILES
+from worker_agent.work_context import WorkContext
 
 log = structlog.get_logger()
 
@@ -70,8 +69,6 @@ class PhaseCommit:
     note: Note
     merged: str = ""
     since: str = ""
-    allowed: frozenset[str] = frozenset()
-    """Protected files that it may change all the same."""
 
 
 class PhaseCommits:
@@ -134,57 +131,50 @@ class PhaseCommits:
         known = self._tips.of(fence)
         return known.tip if known else await self.mirror.refresh(f"refs/heads/{comments.branch(fence)}")
 
-    async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, policy: PatchPolicy) -> None:
+    async def judge(self, work: WorkContext, base: str, tree: str) -> None:
         """Judge a tree against its `base`, before anything of it is run; `record` judges in the same way.
 
         A patch that is refused is kept on disk and raises `PatchRefused`.
         """
+        fence, space = work.held.fence, work.space
         try:
+            policy = patch_policy_of(work.specification, fence, work.allowed)
             await self._publisher.judge(space, base, tree, policy=policy)
         except PatchRefused as refused:
             raise await self._with_kept_patch(refused, fence, space, base, tree) from refused
 
-    async def record(
-        self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: FenceChange
-    ) -> str:
+    async def record(self, work: WorkContext, phased: PhaseCommit, to: FenceChange) -> None:
         """Commit a phase, write its note, and move fence, notes and (with `stage` testing) the branch together.
 
-        Returns the commit. A patch that is refused, by the policy or by the server, is kept on disk and raises
-        `PatchRefused` or `PushRefused`.
+        A patch that is refused, by the policy or by the server, is kept on disk and raises `PatchRefused` or
+        `PushRefused`.
         """
+        space, fence, note = work.space, work.held.fence, phased.note
+        policy = patch_policy_of(work.specification, fence, work.allowed)
+        since = phased.since or await self.history.judged_from(fence, note.base)
         try:
-            return await self._record(held, space, phased, specification, to)
+            await self._publisher.judge(space, since, phased.tree, policy=policy)
+            message = comments.commit_message(phased.subject, fence=fence, phase=note.phase)
+            parents = (phased.parent, *filter(None, (phased.merged,)))
+            commit = await space.commit(phased.tree, parents, message, work.held.server_now())
+            to = replace(to, work_head=commit, base=note.base if to.base is None else to.base)
+            await self._move(work, note, policy, to, since=since)
         except (PatchRefused, PushRefused) as refused:
-            raise await self._with_kept_patch(refused, held.fence, space, phased.note.base, phased.tree) from refused
+            raise await self._with_kept_patch(refused, fence, space, note.base, phased.tree) from refused
 
-    async def _record(
-        self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: FenceChange
-    ) -> str:
-        fence = held.fence
-        policy = patch_policy_of(specification, fence, phased.allowed)
-        since = phased.since or await self.history.judged_from(fence, phased.note.base)
-        await self._publisher.judge(space, since, phased.tree, policy=policy)
-        message = comments.commit_message(phased.subject, fence=fence, phase=phased.note.phase)
-        parents = (phased.parent, *filter(None, (phased.merged,)))
-        commit = await space.commit(phased.tree, parents, message, held.server_now())
-        to = replace(to, work_head=commit, base=phased.note.base if to.base is None else to.base)
-        await self._move(held, space, phased.note, policy, to, since=since)
-        return commit
-
-    async def amend(
-        self, held: Held, space: Workspace, note: Note, specification: Specification, to: FenceChange
-    ) -> None:
+    async def amend(self, work: WorkContext, note: Note, to: FenceChange) -> None:
         """Replace the note of the fence's commit, or of an earlier one (`work_head`) to which the work returns.
 
         The refs move together as with `record`.
         """
-        fence = replace(held.fence, work_head=to.work_head or held.fence.work_head)
-        policy, since = patch_policy_of(specification, held.fence), await self.history.judged_from(fence, note.base)
-        await self._move(held, space, note, policy, replace(to, work_head=fence.work_head), since=since)
+        fence = work.held.fence
+        to = replace(to, work_head=to.work_head or fence.work_head)
+        policy = patch_policy_of(work.specification, fence)
+        since = await self.history.judged_from(replace(fence, work_head=to.work_head), note.base)
+        await self._move(work, note, policy, to, since=since)
 
-    async def _move(
-        self, held: Held, space: Workspace, note: Note, policy: PatchPolicy, to: FenceChange, *, since: str
-    ) -> None:
+    async def _move(self, work: WorkContext, note: Note, policy: PatchPolicy, to: FenceChange, *, since: str) -> None:
+        held, space = work.held, work.space
         fence, commit = held.fence, to.of(held.fence).work_head
         notes = _notes_ref(fence)
         before = await self.mirror.sha(notes)

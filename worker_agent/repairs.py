@@ -178,9 +178,9 @@ class Repairs:
         cost = self._tools.take_spent(work.issue.number)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source, quality=clean.results)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
-        phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note, allowed=work.allowed)
+        phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note)
         to = FenceChange(stage=stage, phase=wish.then)
-        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(work, phased, to)
 
     async def _clean(self, work: WorkContext, tree: str, before: TestRun) -> Clean:
         """Return a change whose tests pass after the quality commands have run."""

@@ -60,7 +60,7 @@ class ExternalCommits:
         if under is not None and not held.fence.pr:  # the cycle that is under way stays the same
             note = replace(note, cycle=under.cycle, current_test=under.current_test, base=under.base)
         to = replace(_next(held.fence), work_head=tip, base=base)
-        await self._phase_commits.amend(held, work.space, note, work.specification, to)
+        await self._phase_commits.amend(work, note, to)
         log.info("branch_adopted", outcome="completed", ours=ours, theirs=tip, lost=len(missing))
         await self._status.show(issue.number, adopted(held.fence, ours, missing), held)
 

@@ -159,4 +159,4 @@ class Sync:
         )
         subject = f"Merge {m.base_branch} into {comments.branch(fence)}"
         phased = PhaseCommit(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
-        await self._tools.phase_commits.record(held, m.work.space, phased, m.work.specification, to)
+        await self._tools.phase_commits.record(m.work, phased, to)

@@ -16,7 +16,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from shared.newest import Newest
 from worker_agent.phase_commits import PhaseCommits
-from worker_agent.policy import patch_policy_of
 from worker_agent.tdd.proof.change import load
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
 from worker_agent.tdd.proof.layout import Layout
@@ -110,9 +109,8 @@ class TestRuns:
         key = (tree, self._commands(work), over.digest, selection)
         known = self._known.find(key)
         if known is None:
-            policy = patch_policy_of(work.specification, work.held.fence, work.allowed)
             since = since or await self._phase_commits.history.judged_from(work.held.fence, work.base)
-            await self._phase_commits.judge(work.held.fence, work.space, since, tree, policy)
+            await self._phase_commits.judge(work, since, tree)
             if selection is None:
                 self._count_whole(work)
             known = await self._execution(work).run(tree, over, selection, deadline)

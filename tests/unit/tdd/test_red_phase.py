@@ -62,7 +62,7 @@ class Scene:
         return self
 
     async def open(self, held: Held, issue: Issue) -> WorkContext:
-        suite: Any = SimpleNamespace(directory="", choice=SimpleNamespace(test_command="pytest"))
+        suite: Any = SimpleNamespace(directory="", test_command="pytest")
         space: Any = None
         return WorkContext(held, issue, read(issue.body), space, BASE, (suite,), "")
 
@@ -92,11 +92,9 @@ class Scene:
     def take_spent(self, number: int) -> Cost:
         return Cost(None, "")
 
-    async def record(
-        self, held: Held, space: object, phased: PhaseCommit, specification: object, to: FenceChange
-    ) -> None:
+    async def record(self, work: WorkContext, phased: PhaseCommit, to: FenceChange) -> None:
         self.recorded.append(phased.note)
-        await advance(held, replace(to, work_head=TESTS))
+        await advance(work.held, replace(to, work_head=TESTS))
 
     async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         self.told.append(status.notes)

@@ -103,7 +103,7 @@ class ActivationPhase:
 
     async def _record(self, work: WorkContext, tree: str, note: Note, to: FenceChange) -> None:
         phased = PhaseCommit(tree, work.base, subject(work, "Activate"), note)
-        await self._tools.phase_commits.record(work.held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(work, phased, to)
 
     async def _show(self, work: WorkContext, test: TestId, *, passes: bool) -> None:
         held = work.held

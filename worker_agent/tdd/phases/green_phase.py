@@ -99,8 +99,8 @@ class GreenPhase:
             refusal = undone(error, outcome, verdict.details, retry + 1, now)
             refused = held.memory.keep(_Refused(refusal, verdict.details))
             if error is not ErrorType.REGRESSION:
-                return await self._count_attempt(held, work, tests_note, refused, limit)
-        await self._roll_back(held, work, tests_note, refused, FenceChange())
+                return await self._count_attempt(work, tests_note, refused, limit)
+        await self._roll_back(work, tests_note, refused, FenceChange())
         sentence = f"{self._retries + 1} implementations in a row broke what worked."
         raise CycleAborted(ErrorType.REGRESSION, sentence, refused.details)
 
@@ -167,10 +167,10 @@ class GreenPhase:
         # the whole suite's runs of refused attempts count as well
         proof = replace(green.proof, suite_runs=self._tools.test_runs.take_suite_runs(work.issue.number))
         note = replace(note, proof=proof, summary=change_summary.of_coder(implementation.closing_text))
-        await self._record_green(held, work, clean, note)
+        await self._record_green(work, clean, note)
 
-    async def _record_green(self, held: Held, work: WorkContext, clean: Clean, note: Note) -> None:
-        number = work.issue.number
+    async def _record_green(self, work: WorkContext, clean: Clean, note: Note) -> None:
+        held, number = work.held, work.issue.number
         refused = held.memory.take(_Refused)
         note = replace(note, error=refused.error if refused else None, quality=clean.results)
         to = await next_phase.afterwards(self._tools, work, note)
@@ -179,26 +179,23 @@ class GreenPhase:
         phased = PhaseCommit(clean.tree, held.fence.work_head, subject(work, "Implement"), note)
         attempt = note.attempts if to.attempt is None else to.attempt
         to = replace(to, base=held.fence.base, attempt=attempt)
-        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(work, phased, to)
 
-    async def _count_attempt(
-        self, held: Held, work: WorkContext, tests_note: Note | None, refused: _Refused, limit: int
-    ) -> None:
+    async def _count_attempt(self, work: WorkContext, tests_note: Note | None, refused: _Refused, limit: int) -> None:
         """Count one attempt more in the fence; the note of the tests says how it ended."""
-        await self._roll_back(held, work, tests_note, refused, FenceChange(attempt=held.fence.attempt + 1))
+        held = work.held
+        await self._roll_back(work, tests_note, refused, FenceChange(attempt=held.fence.attempt + 1))
         comment = comments.attempt_failed(held.fence, limit, refused.details)
         await self._status.show(work.issue.number, comment, held)
 
-    async def _roll_back(
-        self, held: Held, work: WorkContext, tests_note: Note | None, refused: _Refused, to: FenceChange
-    ) -> None:
+    async def _roll_back(self, work: WorkContext, tests_note: Note | None, refused: _Refused, to: FenceChange) -> None:
         """Keep the fence's commit; its note records the attempt made on top of it."""
         if tests_note is None:
-            await advance(held, to)
+            await advance(work.held, to)
             return
         note = spent(tests_note, self._tools.take_spent(work.issue.number))
         note = replace(note, rolled_back=(*note.rolled_back, refused.error))
-        await self._tools.phase_commits.amend(held, work.space, note, work.specification, to)
+        await self._tools.phase_commits.amend(work, note, to)
 
     def _implementation_prompt(self, work: WorkContext, attempt: str, failures: str) -> str:
         return self._tools.prompt(

@@ -72,11 +72,11 @@ class PlainPhase:
         tree = await self._tools.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt), prompt)
         held.check()
         if tree == await work.space.tree_of(start):
-            await self._count_attempt(held, work, limit, ("Nothing was changed.",))
+            await self._count_attempt(work, limit, ("Nothing was changed.",))
             return True
         green = await self._verification.unchanged(work, baseline, tree)
         if not green.verdict.ok:
-            await self._count_attempt(held, work, limit, green.verdict.details)
+            await self._count_attempt(work, limit, green.verdict.details)
             return True
         await self._record(work, tree, green, attempt)
         return True
@@ -89,7 +89,8 @@ class PlainPhase:
         sentence = f"{limit} changes did not keep what the tests hold."
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, refused)
 
-    async def _count_attempt(self, held: Held, work: WorkContext, limit: int, details: tuple[str, ...]) -> None:
+    async def _count_attempt(self, work: WorkContext, limit: int, details: tuple[str, ...]) -> None:
+        held = work.held
         held.memory.keep(_Refused(details))
         await advance(held, FenceChange(attempt=held.fence.attempt + 1))
         await self._status.show(work.issue.number, comments.attempt_failed(held.fence, limit, details), held)
@@ -108,7 +109,7 @@ class PlainPhase:
         held.memory.take(_Refused)
         phased = PhaseCommit(tree, held.fence.work_head or work.base, subject(work, "Implement"), note)
         to = replace(next_phase.to_ci(), base=held.fence.base or work.base, attempt=attempt)
-        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(work, phased, to)
 
     def _prompt(self, work: WorkContext, attempt: str) -> str:
         refused = work.held.memory.get(_Refused) or ()

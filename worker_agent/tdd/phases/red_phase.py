@@ -67,9 +67,9 @@ class RedPhase:
                 aside[cycle.criterion.id], reason = str(aborted), aborted
                 await skipped_criteria.record(held, cycle.criterion.id, aborted.error)
                 continue
-            await self._record_red(held, work, cycle, written, aside)
+            await self._record_red(work.base, cycle, written, aside)
             return (*written.red.verdict.skip, *aside)
-        return await self._go_on_without_tests(held, work, aside, reason)
+        return await self._go_on_without_tests(work, aside, reason)
 
     async def _write_acceptable_tests(self, work: WorkContext) -> _Written:
         """Return tests of one cycle that are worth implementing; raise `CycleAborted` if there are none."""
@@ -93,26 +93,26 @@ class RedPhase:
             raise CycleAborted(error, _NO_TESTS, verdict.details)
         raise _no_tests(error, verdict.details)
 
-    async def _record_red(
-        self, held: Held, item: WorkContext, work: WorkContext, written: _Written, aside: Mapping[str, str]
-    ) -> None:
-        red, cost = written.red, self._tools.take_spent(work.issue.number)
+    async def _record_red(self, base: str, work: WorkContext, written: _Written, aside: Mapping[str, str]) -> None:
+        """Record the tests of a cycle; `base` is the commit on which the whole item is built."""
+        held, red, cost = work.held, written.red, self._tools.take_spent(work.issue.number)
         note = red_note(work, written.baseline, red, written.refused, aside)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         ids = [criterion.id for criterion in work.specification.criteria]
         note = replace(note, covers=covered(written.closing_text, note.new_tests, ids))
         phased = PhaseCommit(written.tree, work.base, subject(work, "Add tests for"), note)
-        to = FenceChange(phase=decide.NextStep.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
-        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
+        to = FenceChange(phase=decide.NextStep.GREEN, base=base, more=skipped_criteria.forgotten(held.fence))
+        await self._tools.phase_commits.record(work, phased, to)
         comment = comments.tests_written(
             held.fence, red.verdict.red, _reasons_left_out(red.verdict, aside), note.current_test, work.pictures.unseen
         )
         await self._status.show(work.issue.number, comment, held)
 
     async def _go_on_without_tests(
-        self, held: Held, work: WorkContext, aside: Mapping[str, str], reason: Blocked | None
+        self, work: WorkContext, aside: Mapping[str, str], reason: Blocked | None
     ) -> tuple[str, ...]:
         """Go on with the green criteria if no other has acceptable tests; raise if none is green."""
+        held = work.held
         noted = dict(await next_phase.phases(self._tools, work)).get(held.fence.work_head)
         if noted is None:
             await skipped_criteria.forget(held)
@@ -121,7 +121,7 @@ class RedPhase:
         to = replace(to, more=skipped_criteria.forgotten(held.fence))
         note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=to.phase or "")
         note = spent(note, self._tools.take_spent(work.issue.number))
-        await self._tools.phase_commits.amend(held, work.space, note, work.specification, to)
+        await self._tools.phase_commits.amend(work, note, to)
         return tuple(aside)
 
 

@@ -73,14 +73,14 @@ class Refactoring:
             tree = await self._tools.edit(work, CoderCall.REFACTOR, start, turn, prompt)
             held.check()
             if not await work.space.changes(start, tree):
-                await self._keep_green(held, work, green, NoteError("", NOTHING))
+                await self._keep_green(work, green, NoteError("", NOTHING))
                 return
             refused = await self._problems(work, start, tree, before)
             if not refused:
-                await self._record(held, work, green, tree)
+                await self._record(work, green, tree)
                 return
         error = undone(ErrorType.REGRESSION, BROKE, refused, self._retries + 1, held.server_now())
-        await self._keep_green(held, work, green, error)
+        await self._keep_green(work, green, error)
 
     async def wait(self, held: Held, issue: Issue) -> None:
         """Show people the refactoring that they have to decide on."""
@@ -94,7 +94,7 @@ class Refactoring:
         """Publish the refactoring after a person has approved it."""
         work, _, (_, note) = await self._waiting_commits(held, issue)
         note = replace(note, next_phase=decide.NextStep.CI)
-        await self._tools.phase_commits.amend(held, work.space, note, work.specification, _after_approval())
+        await self._tools.phase_commits.amend(work, note, _after_approval())
 
     async def drop(self, held: Held, issue: Issue) -> None:
         """Publish the commit before the refactoring after a person has declined; its note records that."""
@@ -104,7 +104,7 @@ class Refactoring:
         )
         note = replace(green, next_phase=decide.NextStep.CI, rolled_back=(*green.rolled_back, error))
         to = replace(_after_approval(), work_head=commit)
-        await self._tools.phase_commits.amend(held, work.space, note, work.specification, to)
+        await self._tools.phase_commits.amend(work, note, to)
 
     async def _waiting_commits(
         self, held: Held, issue: Issue
@@ -131,7 +131,8 @@ class Refactoring:
         broken = judge_kept(before, after).details
         return broken or await self._quality_fix.problems(work, start, tree)
 
-    async def _record(self, held: Held, work: WorkContext, green: Note, tree: str) -> None:
+    async def _record(self, work: WorkContext, green: Note, tree: str) -> None:
+        held = work.held
         run = await self._tools.test_runs.of(work, tree)
         asks = self._tools.policy.code.refactor == "approve"
         cost = self._tools.take_spent(work.issue.number)
@@ -152,13 +153,13 @@ class Refactoring:
         to = _to_approval() if asks else next_phase.to_ci()
         phased = PhaseCommit(tree, held.fence.work_head, subject(work, "Refactor"), note)
         to = replace(to, base=held.fence.base)
-        await self._tools.phase_commits.record(held, work.space, phased, work.specification, to)
+        await self._tools.phase_commits.record(work, phased, to)
 
-    async def _keep_green(self, held: Held, work: WorkContext, green: Note, error: NoteError) -> None:
+    async def _keep_green(self, work: WorkContext, green: Note, error: NoteError) -> None:
         """Keep the green commit; its note records the attempt, and the branch moves to it."""
         note = replace(green, next_phase=decide.NextStep.CI, rolled_back=(*green.rolled_back, error))
         note = spent(note, self._tools.take_spent(work.issue.number))
-        await self._tools.phase_commits.amend(held, work.space, note, work.specification, next_phase.to_ci())
+        await self._tools.phase_commits.amend(work, note, next_phase.to_ci())
 
     async def _prompt(self, work: WorkContext, start: str, refused: Sequence[str]) -> str:
         return self._tools.prompt(
