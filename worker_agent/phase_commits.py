@@ -168,10 +168,10 @@ class PhaseCommits:
         The refs move together as with `record`.
         """
         fence = work.held.fence
-        to = replace(to, work_head=to.work_head or fence.work_head)
+        head = to.work_head or fence.work_head
         policy = patch_policy_of(work.specification, fence)
-        since = await self.history.judged_from(replace(fence, work_head=to.work_head), note.base)
-        await self._move(work, note, policy, to, since=since)
+        since = await self.history.judged_from(replace(fence, work_head=head), note.base)
+        await self._move(work, note, policy, replace(to, work_head=head), since=since)
 
     async def _move(self, work: WorkContext, note: Note, policy: PatchPolicy, to: FenceChange, *, since: str) -> None:
         held, space = work.held, work.space

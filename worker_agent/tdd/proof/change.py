@@ -46,7 +46,6 @@ class Change:
     layout: Layout = field(default_factory=Layout)
     old: Mapping[str, bytes] = field(default_factory=dict)
     new: Mapping[str, bytes] = field(default_factory=dict)
-    paths: frozenset[str] = frozenset()
     support: Mapping[str, bytes] = field(default_factory=dict)
     inline: Mapping[str, bytes] = field(default_factory=dict)
     """The base's file with the head's tests in it, for each changed file of code that holds tests."""
@@ -103,38 +102,31 @@ _MANIFESTS = frozenset(
 
 async def load(space: Workspace, base: str, head: str, layout: Layout, paths: Collection[str]) -> Change:
     """Return the change between two commits or trees of a workspace; `paths` are all files of the base."""
-    rows = await _rows(space, base, head)
-    old = await _contents(space, {path: row[2] for path, row in rows.items()})
-    new = await _contents(space, {path: row[3] for path, row in rows.items()})
-    known = sorted(path for path in paths if layout.is_test(path) and path not in rows and _is_source(path))
+    entries = await changes.entries(space.git, base, head)
+    old = await _contents(space, {entry.path: entry.old for entry in entries})
+    new = await _contents(space, {entry.path: entry.new for entry in entries})
+    unchanged = set(paths).difference(entry.path for entry in entries)
+    known = sorted(path for path in unchanged if layout.is_test(path) and _is_source(path))
     near = sorted(known, key=lambda path: (not _serves(path), len(PurePosixPath(path).parts), path))[:SUPPORT_FILES]
     support = await objects.existing(space.git, base, near) | {
         path: content for path, content in old.items() if layout.is_test(path)
     }
-    change = Change(base, head, layout, old, new, frozenset(paths), support)
-    reached = await objects.existing(
-        space.git, base, _reached_paths(change, [path for path in paths if path not in rows])
-    )
+    change = Change(base, head, layout, old, new, support)
+    reached = await objects.existing(space.git, base, _reached_paths(change, unchanged))
     return replace(change, inline=await to_thread.run_sync(_inline, change), reached=reached)
 
 
 async def tree_with_tests(space: Workspace, change: Change) -> str:
     """Return the base's tree with the tests' side of the change as the head has it; deleted files are gone."""
-    rows = await _rows(space, change.base, change.head)
-    entries = [f"{row[1]} {row[3]}\t{path}" for path, row in rows.items() if change.layout.is_test(path)]
+    rows = {entry.path: entry for entry in await changes.entries(space.git, change.base, change.head)}
+    wanted = [f"{row.new_mode} {row.new}\t{path}" for path, row in rows.items() if change.layout.is_test(path)]
     for path, content in change.inline.items():
         blob = (await space.git.run("hash-object", "-w", "--stdin", stdin=content)).text
-        entries.append(f"{rows[path][1]} {blob}\t{path}")
+        wanted.append(f"{rows[path].new_mode} {blob}\t{path}")
     index = space.root / "tests.index"
     await space.git.run("read-tree", change.base, index=index)
-    await space.git.run("update-index", "-z", "--index-info", stdin=joined(entries), index=index)
+    await space.git.run("update-index", "-z", "--index-info", stdin=joined(wanted), index=index)
     return (await space.git.run("write-tree", index=index)).text
-
-
-async def _rows(space: Workspace, base: str, head: str) -> dict[str, tuple[str, str, str, str]]:
-    """Map each path to its old mode, new mode, old and new object."""
-    found = await changes.entries(space.git, base, head)
-    return {entry.path: (entry.old_mode, entry.new_mode, entry.old, entry.new) for entry in found}
 
 
 async def _contents(space: Workspace, blobs: Mapping[str, str]) -> dict[str, bytes]:

@@ -54,8 +54,7 @@ def read(data: bytes, project: Project) -> Report:
 
 def _session(session: Session, stream: Stream, project: Project) -> tuple[list[Case], str]:
     if session.binary == DOCTESTS:
-        cases, problem = rust_doctests.cases("\n".join(session.text), project)
-        return cases, problem
+        return rust_doctests.cases("\n".join(session.text), project)
     target = stream.binaries.get(session.binary)
     if target is None:
         return [], f"a test binary ran that was not built: {session.binary}"
