@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import watched
+from benchmarks.idle import BODY
+from benchmarks.idle import ISSUES as THREADS
 from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
-from benchmarks.many_issues import BODY
-from benchmarks.many_issues import ISSUES as THREADS
 from benchmarks.requests import script
 from benchmarks.stub_tests import REPORT
 from benchmarks.table import Row

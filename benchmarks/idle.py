@@ -1,11 +1,15 @@
-"""An hour in which nothing happens: three agents, one repository, a clock that makes the hour pass at once."""
+"""An hour in which nothing happens, which a clock makes pass at once: three agents in one repository, and a worker
+among ten thousand open issues that nobody may take, with the memory that it needs for them.
+"""
 
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from benchmarks.lab_host import AGENTS, LabHost, Stuck, house
+import psutil
+
+from benchmarks.lab_host import AGENTS, OWNER, REPOSITORY, LabHost, Stuck, house
 from benchmarks.requests import script
 from benchmarks.table import Row
 from lab.github.clock import LabClock
@@ -21,6 +25,12 @@ WARM_UP = 2
 
 WAITING_TICKS = 10
 """Number of ticks counted while a pull request waits for CI."""
+
+ISSUES = 10_000
+BODY = "As a user I want to find what I am looking for.\n" * 40
+"""A text of about 2,000 characters, in all more than the conditional cache takes as text."""
+
+START_SECONDS = 120.0
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
@@ -79,3 +89,40 @@ async def _tick(loops: list[Loop]) -> None:
     for loop in loops:
         await loop.tick()
         await loop.quiet()
+
+
+async def measure_crowd(root: Path) -> tuple[list[Row], dict[str, object]]:
+    """Measure the hour of a worker among the issues, and a process that has read everything."""
+    clock = LabClock()
+    labels = {"exclude": ["blocked"]}
+    async with house(root, script("initial"), clock=clock, check_command="true", labels=labels) as here:
+        for number in range(ISSUES):
+            here.lab.issue(REPOSITORY, f"Story {number}", BODY, author=OWNER, labels=("status:ready", "blocked"))
+        return [*await _measure_crowded_hour(here, clock), await _measure_crowd_memory(here)], {
+            "load": round(psutil.getloadavg()[0], 1)
+        }
+
+
+async def _measure_crowded_hour(here: LabHost, clock: LabClock) -> list[Row]:
+    async with here.agent(Role.WORKER) as (loop, _):
+        await loop.tick()
+        first = here.proxy.tally()
+        await loop.tick()
+        here.proxy.exchanges.clear()
+        for _ in range(POLLS):
+            clock.advance(POLL_SECONDS)
+            await loop.tick()
+    hour = here.proxy.tally()
+    return [
+        Row(f"first sweep of {ISSUES:,} issues: charged", first.charged, "requests"),
+        Row("charged in the idle hour after it", hour.charged, "requests", 0, f"{POLLS} polls, one worker"),
+        Row("free requests in that hour", hour.requests - hour.charged, "requests"),
+    ]
+
+
+async def _measure_crowd_memory(here: LabHost) -> Row:
+    """Measure a worker as a process, when it has swept and polled."""
+    async with here.running(Role.WORKER, "worker-1", state="crowd") as pid:
+        await here.polled(5, START_SECONDS)
+        memory = psutil.Process(pid).memory_info().rss / 2**20
+    return Row("memory of a worker that knows them all", memory, "MiB RSS")

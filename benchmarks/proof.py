@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.counting_bench import CountingBench
 from benchmarks.table import Row
 from config.environment import child_environment
 from shared import process
 from shared.git.command import Git
+from shared.loop.real_clock import RealClock
+from shared.sandbox.confinement import Confinement
 from worker_agent.policy import SuitePolicy
 from worker_agent.tdd.proof.subject import Rules
+from worker_agent.tdd.runners.test_bench import TestBench, Tests
+from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.verify.clone import brought, cloned
 from worker_agent.verify.repeat import Ask, Repeat, Repeated
 
@@ -138,3 +142,24 @@ def _write(place: Path, files: Mapping[str, str]) -> None:
 async def _git(place: Path, *words: str) -> str:
     ended = await process.check(("git", *words), cwd=place, env=child_environment() | _AUTHOR | {"HOME": str(place)})
     return ended.stdout.decode().strip()
+
+
+class CountingBench(TestBench):
+    """A bench that counts its `runs`, `whole` and `partial`, and the `seconds` of each; copies of it share both."""
+
+    def __init__(
+        self, environment: Mapping[str, str], limit_seconds: float, *, confinement: Confinement | None = None
+    ) -> None:
+        super().__init__(environment, limit_seconds, confinement=confinement)
+        self.runs: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
+        """Run tests of a checkout, and count that."""
+        clock, kind = RealClock(), "whole" if what.selection is None else "partial"
+        began = clock.boot()
+        try:
+            return await super().run(what, where, scratch)
+        finally:
+            self.runs[kind] += 1
+            self.seconds[kind] += clock.boot() - began

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +13,6 @@ from string import Template
 
 import anyio
 
-from benchmarks.git_counts import GitCounts
 from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, Stuck, house
 from benchmarks.proxy import Proxy
 from benchmarks.request_counts import Exchange, Tally
@@ -148,3 +148,40 @@ async def _measure_gh(proxy: Proxy, socket: Path, story: Sequence[Exchange]) -> 
 def _child_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+_COUNTING_GIT = """\
+#!/bin/sh
+[ -z "$GIT_CONFIG_COUNT" ] || printf '%s\\n' "$*" >> {log}
+exec {git} "$@"
+"""
+"""A `git` before the real one on the agents' PATH: it counts only the engine's own git, which alone is given its settings by the environment."""
+
+
+class GitCounts:
+    """Counts of the git processes that were started by way of one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        """Make `directory`; raises `FileNotFoundError` if there is no git."""
+        real = shutil.which("git")
+        if real is None:
+            raise FileNotFoundError("there is no git on PATH")
+        self.directory = directory
+        self._log = directory / "log"
+        directory.mkdir()
+        self._log.touch()
+        program = directory / "git"
+        program.write_text(
+            _COUNTING_GIT.format(log=shlex.quote(str(self._log)), git=shlex.quote(real)), encoding="utf-8"
+        )
+        program.chmod(0o755)
+
+    def so_far(self) -> Counter[str]:
+        """Return how often each command was started."""
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return Counter(_command(line.split(" ")) for line in lines)
+
+
+def _command(arguments: list[str]) -> str:
+    """Return the command among git's arguments."""
+    return next((word for word in arguments if not word.startswith("-")), "")

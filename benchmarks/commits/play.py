@@ -13,7 +13,7 @@ import anyio
 
 from benchmarks.commits.corpus import Listed, Project
 from benchmarks.commits.results import Result
-from benchmarks.counting_bench import CountingBench
+from benchmarks.proof import CountingBench
 from config.environment import child_environment, for_installers
 from config.loading import load
 from config.settings import Settings

@@ -10,9 +10,8 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from story_scene import has, is_open
 
-from benchmarks.git_counts import GitCounts
 from benchmarks.request_counts import Exchange, Tally, tally
-from benchmarks.requests import PULLS_LABEL, script
+from benchmarks.requests import PULLS_LABEL, GitCounts, script
 from shared.github.label_board import LOOKS
 from shared.workflow import Role
 from shared.workflow.labels import Labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.account_limits import begun_and_ended_within, busiest, limits, too_early
+from benchmarks.fleet import begun_and_ended_within, busiest, limits, too_early
 from benchmarks.request_counts import Exchange, wait_asked
 
 COMMENT = "/repos/a/b/issues/1/comments"
