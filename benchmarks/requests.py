@@ -155,7 +155,7 @@ _COUNTING_GIT = """\
 [ -z "$GIT_CONFIG_COUNT" ] || printf '%s\\n' "$*" >> {log}
 exec {git} "$@"
 """
-"""A `git` before the real one on the agents' PATH: it counts only the engine's own git, which alone is given its settings by the environment."""
+"""A `git` before the real one on the PATH of agents: it counts the engine's own, to which alone settings are given."""
 
 
 class GitCounts:

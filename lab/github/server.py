@@ -32,12 +32,12 @@ from lab.github.http.exchanges import Exchanges
 from lab.github.http.host import Host
 from lab.github.http.service import Service
 from lab.github.repositories.bare import Bare
-from lab.github.repositories.branch_moves import catch_up, follow
 from lab.github.repositories.git_http import GitHttp
+from lab.github.repositories.pull_refs import catch_up, follow
 from lab.github.repositories.ref_log import RefLog
 from lab.github.routes import BESIDE_REST, OPERATIONS
 from lab.github.site_actions import SiteActions
-from lab.github.webhooks.sending import Webhooks
+from lab.github.webhooks import Webhooks
 from lab.github.wire.site import ServedRoot
 from lab.github.world import store
 from lab.github.world.hub import CORE_LIMIT, World

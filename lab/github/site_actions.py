@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lab.github import merge_queue, transfer
+from lab.github.merge_button import take_out_of_queue, work_on_queue
 from lab.github.repositories.pull_refs import show_head
 from lab.github.world.accounts import AccountRecord
 from lab.github.world.apps import AppRecord, InstallationRecord
@@ -17,7 +17,7 @@ from lab.github.world.comments import CommentRecord
 from lab.github.world.hub import World
 from lab.github.world.issues import IssueRecord
 from lab.github.world.pulls import PullRecord, ReviewRecord
-from lab.github.world.repository import Hook, RepositoryRecord
+from lab.github.world.repository import Hook, RepositoryRecord, transfer_issue
 
 QUEUE = "github-merge-queue"
 """Login of the bot that works on merge queues."""
@@ -115,13 +115,13 @@ class SiteActions:
     async def work_on_queue(self, full_name: str) -> list[int]:
         """Work on a merge queue as the site does: merge what waits, take out conflicts; return what was merged."""
         repository = self.at(full_name)
-        return await merge_queue.work(repository, self.account(QUEUE, bot=True))
+        return await work_on_queue(repository, self.account(QUEUE, bot=True))
 
     def take_out_of_queue(self, full_name: str, number: int, *, actor: str = QUEUE, reason: str = "") -> None:
         """Take a pull request out of the merge queue: its merge group has failed, or `actor` does it by hand."""
         account = self.account(actor, bot=actor == QUEUE)
         reason = reason or ("failed_checks" if account.bot else "manual")
-        merge_queue.take_out(self.at(full_name), number, account, reason)
+        take_out_of_queue(self.at(full_name), number, account, reason)
 
     def close(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
         """`actor` closes a thread."""
@@ -191,7 +191,7 @@ class SiteActions:
 
     def transfer(self, full_name: str, number: int, target: str, *, actor: str) -> IssueRecord:
         """`actor` moves an issue to another repository: it answers 301 here, and has a new number there."""
-        return transfer.issue(self.at(full_name), number, self.at(target), actor)
+        return transfer_issue(self.at(full_name), number, self.at(target), actor)
 
 
 async def _commit(repository: RepositoryRecord, author: str, onto: str, files: Mapping[str, str]) -> str:

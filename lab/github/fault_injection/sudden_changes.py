@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lab.github import transfer
 from lab.github.world.hub import World
-from lab.github.world.repository import RepositoryRecord
+from lab.github.world.repository import RepositoryRecord, transfer_issue
 
 _INSIDE = re.compile(r"/(?:repos/(?P<name>[^/]+/[^/]+)|repositories/(?P<id>[0-9]{1,18}))(?P<rest>/.*)?$")
 _NUMBERED = re.compile(r"/(?:issues|pulls)/([0-9]{1,18})(?:/|$)")
@@ -41,7 +40,7 @@ class SuddenChanges:
         number, target = _NUMBERED.match(rest), self._world.repository(to)
         if number is None or target is None:
             raise ValueError(f"Nothing can be transferred from {path} to {to!r}.")
-        transfer.issue(repository, int(number[1]), target, repository.facts.owner)
+        transfer_issue(repository, int(number[1]), target, repository.facts.owner)
 
     def _place(self, path: str) -> tuple[RepositoryRecord, str]:
         """The repository that an API path is in, and what follows it."""

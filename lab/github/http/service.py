@@ -23,11 +23,10 @@ from markdown_it import MarkdownIt
 from lab.github.fault_injection.faults import is_git, staleness
 from lab.github.fault_injection.middleware import FAULTS
 from lab.github.http.attachments import PREFIX
-from lab.github.http.base_address import ENTERPRISE, came_to
 from lab.github.http.call import REPOSITORY, ApiCall, Operation, Reply
 from lab.github.http.exchanges import Exchange, Exchanges
 from lab.github.http.refusals import Moved, Refusal, not_found, redirected
-from lab.github.http.request_checks import Admission, Caller, inside
+from lab.github.http.request_checks import ENTERPRISE, Admission, Caller, came_to, inside
 from lab.github.repositories.bare import called_by
 from lab.github.wire.site import ServedRoot
 from lab.github.world.accounts import Allowance, TokenRecord

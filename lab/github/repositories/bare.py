@@ -10,14 +10,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 
-from lab.github.repositories import changes, first_commit, merging
+from lab.github.repositories import changes, merging
 from lab.github.repositories.changes import ChangedFile, CommitInfo
-from lab.github.repositories.git_command import Git
+from lab.github.repositories.git_command import GITHUB, Git
 from lab.github.repositories.ref_log import RefLog, RefMove
-from shared.git import bare_directory, ref_files
+from shared.git import bare_directory, loose_objects, ref_files
+from shared.git.loose_objects import Words
 
 pushed_by: ContextVar[str | None] = ContextVar("pushed_by", default=None)
 """While `on_update` runs: the login whose `git push` or API call changed the ref; None when it was neither."""
@@ -246,4 +248,41 @@ def _make(path: Path, default_branch: str, files: Mapping[str, str]) -> None:
     (path / "HEAD").write_text(f"ref: refs/heads/{default_branch}\n", encoding="utf-8")
     (path / "config").write_text(CONFIG)
     if files:
-        first_commit.write(path, default_branch, files)
+        _write_first_commit(path, default_branch, files)
+
+
+_EXECUTABLE, _ORDINARY, _DIRECTORY = "100755", "100644", "40000"
+"""Modes of a tree's entries."""
+
+
+def _write_first_commit(git_dir: Path, branch: str, files: Mapping[str, str]) -> None:
+    """Point a branch at a commit of GitHub's with these files; a script can be executed. No process is needed."""
+    tree: dict[str, Any] = {}
+    for path, text in files.items():
+        *folders, name = path.split("/")
+        place = tree
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[name] = text
+    words = Words(_write_tree(git_dir, tree), (), *GITHUB, b"Initial commit")
+    oid = loose_objects.commit(git_dir, words)
+    ref = git_dir / "refs" / "heads" / branch
+    ref.parent.mkdir(parents=True, exist_ok=True)
+    ref.write_text(f"{oid}\n", encoding="ascii")
+
+
+def _write_tree(git_dir: Path, tree: Mapping[str, Any]) -> str:
+    """Write a tree and all below it; return its id."""
+    rows = sorted(_row(git_dir, name, content) for name, content in tree.items())
+    return loose_objects.write(git_dir, "tree", b"".join(row for _, row in rows))
+
+
+def _row(git_dir: Path, name: str, content: str | Mapping[str, Any]) -> tuple[bytes, bytes]:
+    """Return the key by which git sorts an entry, and the entry's line."""
+    if isinstance(content, str):
+        mode = _EXECUTABLE if content.startswith("#!") else _ORDINARY
+        oid = loose_objects.write(git_dir, "blob", content.encode())
+    else:
+        mode, oid = _DIRECTORY, _write_tree(git_dir, content)
+    line = f"{mode} {name}".encode() + b"\0" + bytes.fromhex(oid)
+    return f"{name}/".encode() if mode == _DIRECTORY else name.encode(), line

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from graphql import GraphQLError, GraphQLSchema, build_schema, graphql
 
-from lab.github import merge_queue
 from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal
+from lab.github.merge_button import enter_queue
 from lab.github.routes.graphql_schema import SCHEMA
 from lab.github.wire import site
 from lab.github.world.issues import IssueRecord
@@ -68,7 +68,7 @@ class _Root:
         """Enter the merge queue."""
         repository, pull = self._pull(input["pullRequestId"])
         try:
-            await merge_queue.enter(repository, pull, input.get("expectedHeadOid"), self._call.account)
+            await enter_queue(repository, pull, input.get("expectedHeadOid"), self._call.account)
         except Refusal as refusal:
             raise GraphQLError(refusal.message) from refusal
         return {"mergeQueueEntry": _entry(pull)}

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lab.github.http.refusals import Refusal, custom
 from lab.github.repositories.bare import Bare
 from lab.github.world.accounts import LEVELS
 from lab.github.world.checks import Checks
 from lab.github.world.comments import Comments
-from lab.github.world.issues import Issues
+from lab.github.world.issues import IssueRecord, Issues
 from lab.github.world.labels import LabelBook
 from lab.github.world.numbering import Numbering
 from lab.github.world.pulls import Pulls
@@ -208,3 +208,31 @@ class Relations:
 
 def _refuse(reason: str) -> Refusal:
     return custom("Issue", f"An error occurred while adding the sub-issue to the parent issue. {reason}")
+
+
+def transfer_issue(source: RepositoryRecord, number: int, target: RepositoryRecord, actor: str) -> IssueRecord:
+    """Move an issue to another repository: text, comments and what is known there go along; events stay.
+
+    Labels that the target does not define and people without access there are left behind.
+    Raises 422 for a pull request: GitHub moves issues only.
+    """
+    old = source.issues.require(number)
+    if old.is_pull:
+        raise custom("Issue", "Pull requests cannot be transferred.")
+    arrived = target.issues.open(old.author, old.title, old.body)
+    target.issues.records.change(
+        arrived.number,
+        labels=tuple(name for name in old.labels if target.labels.find(name) is not None),
+        assignees=tuple(login for login in old.assignees if target.facts.reaches(login, "write")),
+        **{name: getattr(old, name) for name in _KEPT_BY_A_TRANSFER},
+    )
+    for comment in source.comments.of(number):
+        source.comments.records.remove(comment.id)
+        target.comments.records.put(comment.id, replace(comment, number=arrived.number))
+    source.issues.leave(number, target.facts.id, arrived.number)
+    target.issues.record(arrived.number, "transferred", actor)
+    return target.issues.touch(arrived.number)
+
+
+_KEPT_BY_A_TRANSFER = ("created_at", "open", "state_reason", "closed_at", "closed_by", "locked", "comments")
+"""Fields that a transferred issue keeps besides its text."""

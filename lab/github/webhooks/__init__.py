@@ -1,1 +1,0 @@
-"""Webhooks: what happens in a repository, worded, signed and sent to the addresses in its settings."""
