@@ -41,8 +41,7 @@ async def fence(repository: RepositoryRecord, key: ItemKey) -> Fence | None:
     oid = await repository.bare.sha(key.ref)
     if oid is None:
         return None
-    (commit,) = await repository.bare.log(None, oid, 1)
-    return read_fence(key, oid, commit.message)
+    return read_fence(key, oid, (await repository.bare.commit(oid)).message)
 
 
 async def fences(repository: RepositoryRecord) -> Sequence[Fence]:

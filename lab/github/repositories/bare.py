@@ -123,6 +123,10 @@ class Bare:
         arguments = ("-z", f"--max-count={limit}", changes.LOG_FORMAT, "--end-of-options", commits, "--")
         return changes.commits((await self.git.check("log", *arguments)).stdout)
 
+    async def commit(self, sha: str) -> CommitInfo:
+        """The commit of that id."""
+        return (await self.log(None, sha, 1))[0]
+
     async def commits(self, shas: Iterable[str]) -> dict[str, CommitInfo]:
         """The commits of these ids that are there, by id."""
         arguments = ("-z", "--no-walk=unsorted", "--ignore-missing", changes.LOG_FORMAT, "--stdin")

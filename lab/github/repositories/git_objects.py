@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.github.repositories import changes
-from lab.github.repositories.changes import CommitInfo, Signature
+from lab.github.repositories.changes import Signature
 from lab.github.repositories.git_command import Git, signed
 
 TREE_MODES = {"100644": "blob", "100755": "blob", "040000": "tree", "160000": "commit", "120000": "blob"}
@@ -71,17 +71,16 @@ async def commit_tree(git: Git, tree: str, parents: Sequence[str], message: str,
     return (await git.check("commit-tree", tree, *pairs, "-F", "-", stdin=message.encode(), env=variables)).text
 
 
-async def read_commit(git: Git, sha: str) -> CommitInfo:
-    """The commit of that id."""
-    log = await git.check("log", "-z", "--max-count=1", changes.LOG_FORMAT, sha, "--")
-    return changes.commits(log.stdout)[0]
-
-
 async def read_tree(git: Git, sha: str, *, recursive: bool) -> list[TreeEntry]:
     """The entries of a tree (or of a commit's tree), with those below them when `recursive`."""
     flags = ("-r", "-t") if recursive else ()
     listing = await git.check("ls-tree", "--long", "-z", *flags, sha)
-    return [_entry(line) for line in filter(None, listing.stdout.decode("utf-8", "replace").split("\0"))]
+    return tree_entries(listing.stdout)
+
+
+def tree_entries(listing: bytes) -> list[TreeEntry]:
+    """Parse the output of `git ls-tree --long -z`."""
+    return [_entry(line) for line in filter(None, listing.decode("utf-8", "replace").split("\0"))]
 
 
 async def _put(git: Git, entry: TreeEntry, index: dict[str, str]) -> bool:

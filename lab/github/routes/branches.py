@@ -43,8 +43,7 @@ async def get_protection(call: ApiCall) -> Reply:
 async def get_branch(call: ApiCall) -> Reply:
     """One branch with its newest commit."""
     name, sha = await _branch(call)
-    info = (await call.repository.bare.log(None, sha, 1))[0]
-    commit = call.show(commit_wire.commit, info)
+    commit = call.show(commit_wire.commit, await call.repository.bare.commit(sha))
     return Reply(body=call.show(wire.branch, name, commit))
 
 

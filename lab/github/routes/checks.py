@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid
-from lab.github.routes.commits import information, resolve_ref
+from lab.github.routes.commits import resolve
 from lab.github.wire import checks as wire
 from lab.github.world.apps import AppRecord
 from lab.github.world.checks import AnnotationRecord, CheckRecord
@@ -24,7 +24,7 @@ async def list_check_runs(call: ApiCall) -> Reply:
     name, status, app_id = (call.query.get(key) for key in ("check_name", "status", "app_id"))
     found = [
         check
-        for check in call.repository.checks.of(await resolve_ref(call), latest=latest)
+        for check in call.repository.checks.of(await resolve(call, call.match["ref"]), latest=latest)
         if name in {None, check.name} and status in {None, check.status} and _of_app(call, check.app, app_id)
     ]
     return call.list(wire.check_run, found, key="check_runs")
@@ -33,14 +33,14 @@ async def list_check_runs(call: ApiCall) -> Reply:
 @routes.get("/commits/{ref}/check-suites", "checks")
 async def list_check_suites(call: ApiCall) -> Reply:
     """The check suites of a commit, by App and by the name of a check run in them."""
-    sha, checks = await resolve_ref(call), call.repository.checks
+    sha, checks = await resolve(call, call.match["ref"]), call.repository.checks
     name, app_id = call.query.get("check_name"), call.query.get("app_id")
     found = [
         suite
         for suite in checks.suites(sha)
         if _of_app(call, suite.app, app_id) and name in {None, *(check.name for check in checks.jobs(suite))}
     ]
-    head = await information(call, sha)
+    head = await call.repository.bare.commit(sha)
     return call.page(found, lambda suite: call.show(wire.suite, suite, head), key="check_suites")
 
 
@@ -61,10 +61,7 @@ async def list_annotations(call: ApiCall) -> Reply:
 async def create_check_run(call: ApiCall) -> Reply:
     """A check run of the calling App; people's tokens cannot report any."""
     app, checks = _reporter(call), call.repository.checks
-    name, wanted = call.text("CheckRun", "name"), call.text("CheckRun", "head_sha")
-    sha = await call.repository.bare.sha(wanted)
-    if sha is None:
-        raise Refusal(422, f"No commit found for SHA: {wanted}")
+    name, sha = call.text("CheckRun", "name"), await resolve(call, call.text("CheckRun", "head_sha"))
     report = read_report(call)
     branches = await call.repository.bare.refs("refs/heads/")
     branch = next((ref.removeprefix("refs/heads/") for ref, tip in branches.items() if tip == sha), "")

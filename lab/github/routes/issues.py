@@ -1,13 +1,14 @@
-"""Issues: list, create, read, change; their assignees."""
+"""Issues: list, create, read, change; their assignees, their sub-issues, and what blocks them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lab.github.http.call import THREADS, ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, invalid, no_rights
 from lab.github.repositories.pull_refs import hide_merge
+from lab.github.wire import repositories
 from lab.github.wire import threads as wire
 from lab.github.wire.site import Json
 from lab.github.world.issues import IssueRecord, check_labels
@@ -108,6 +109,29 @@ async def remove_assignees(call: ApiCall) -> Reply:
     return Reply(body=_show(call, number))
 
 
+@routes.get("/issues/{issue_number}/sub_issues", "issues")
+async def list_sub_issues(call: ApiCall) -> Reply:
+    """The issues that are part of this one."""
+    return _list_beside(call, call.repository.relations.children(call.issue().number))
+
+
+@routes.write("POST", "/issues/{issue_number}/sub_issues", "issues", creates=True)
+async def add_sub_issue(call: ApiCall) -> Reply:
+    """Make an issue (by its id, not its number) part of this one; the answer is this one."""
+    number, child = call.issue().number, call.integer("Issue", "sub_issue_id")
+    if child is None:
+        raise invalid("Issue", "sub_issue_id", "missing_field")
+    replace = call.fields.get("replace_parent") is True
+    call.repository.relations.adopt(number, child, call.login, replace=replace)
+    return created(_show_beside(call, call.repository.issues.require(number)))
+
+
+@routes.get("/issues/{issue_number}/dependencies/blocked_by", "issues")
+async def list_blocked_by(call: ApiCall) -> Reply:
+    """The issues that this one waits for."""
+    return _list_beside(call, call.repository.relations.blocked_by(call.issue().number))
+
+
 async def _open_or_close(call: ApiCall, number: int, state: str, reason: str | None) -> None:
     issues = call.repository.issues
     if state == "closed" and issues.close(number, call.login, reason).is_pull:
@@ -185,3 +209,14 @@ def _is_assigned(issue: IssueRecord, assignee: str | None) -> bool:
 
 def _show(call: ApiCall, number: int) -> Json:
     return call.show(wire.issue, call.repository.issues.require(number))
+
+
+def _list_beside(call: ApiCall, numbers: Sequence[int]) -> Reply:
+    issues = [call.repository.issues.require(number) for number in numbers]
+    return call.page(issues, lambda issue: _show_beside(call, issue))
+
+
+def _show_beside(call: ApiCall, issue: IssueRecord) -> Json:
+    """Show an issue beside others of any repository, with the repository that it belongs to."""
+    home = call.show(repositories.repository)
+    return {**call.show(wire.issue, issue), "repository": home}

@@ -1,10 +1,10 @@
-"""Pull requests: list, create, read, change; their files and commits."""
+"""Pull requests: list, create, read, change, merge; their files and commits."""
 
 from __future__ import annotations
 
 from lab.github.http.call import ApiCall, Operations, Reply, created
-from lab.github.http.refusals import custom, invalid, no_rights
-from lab.github.merge_button import COMMITS_READ, mergeable, state
+from lab.github.http.refusals import Refusal, custom, invalid, no_rights, not_found
+from lab.github.merge_button import COMMITS_READ, HEAD_MOVED, MergeOrder, bring_up_to_date, mergeable, press, state
 from lab.github.repositories.pull_refs import hide_merge, show_head
 from lab.github.routes.commits import diff_or_patch
 from lab.github.wire import commits as commit_wire
@@ -105,6 +105,41 @@ async def list_commits(call: ApiCall) -> Reply:
     pull = call.pull()
     found = await call.repository.bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     return call.list(commit_wire.commit, found[::-1])
+
+
+@routes.get("/pulls/{pull_number}/merge", "pull_requests")
+async def check_merged(call: ApiCall) -> Reply:
+    """204 when it is merged, 404 when not."""
+    if call.pull().merged_at is None:
+        raise not_found()
+    return Reply(204)
+
+
+@routes.write("PUT", "/pulls/{pull_number}/merge", "contents", creates=True)
+async def merge(call: ApiCall) -> Reply:
+    """Merge by the wanted method, if the head still is the wanted one."""
+    order = MergeOrder(
+        method=call.optional_text("PullRequest", "merge_method") or "merge",
+        sha=call.optional_text("PullRequest", "sha"),
+        title=call.optional_text("PullRequest", "commit_title"),
+        message=call.optional_text("PullRequest", "commit_message"),
+    )
+    if order.method not in {"merge", "squash", "rebase"}:
+        raise invalid("PullRequest", "merge_method")
+    sha = await press(call.repository, call.number("pull_number"), order, call.account)
+    return Reply(body={"sha": sha, "merged": True, "message": "Pull Request successfully merged"})
+
+
+@routes.write("PUT", "/pulls/{pull_number}/update-branch", "contents", "pull_requests")
+async def update_branch(call: ApiCall) -> Reply:
+    """Merge the base branch into the head branch; accepted at once, and here carried out at once too."""
+    pull = call.pull()
+    expected = call.optional_text("PullRequest", "expected_head_sha")
+    if expected not in {None, pull.head_sha}:
+        raise Refusal(422, HEAD_MOVED)
+    await bring_up_to_date(call.repository, pull, call.account)
+    url = f"{call.site.api(call.repository)}/pulls/{pull.number}"
+    return Reply(202, {"message": "Updating pull request branch.", "url": url}, {"Location": url})
 
 
 async def _end(call: ApiCall, name: str) -> tuple[str, str]:

@@ -123,33 +123,28 @@ def comparison(
     }
 
 
-def content(site: ServedRoot, repository: RepositoryRecord, path: str, ref: str, blob: tuple[str, int]) -> Json:
-    """An entry of a directory; `found` is its blob's id and size in bytes."""
-    sha, size = blob
-    url = f"{site.api(repository)}/contents/{quote(path)}?ref={quote(ref)}"
-    page = f"{site.html(repository)}/blob/{quote(ref)}/{quote(path)}"
-    git = f"{site.api(repository)}/git/blobs/{sha}"
+def content(site: ServedRoot, repository: RepositoryRecord, entry: TreeEntry, ref: str) -> Json:
+    """A file or a directory at `ref`."""
+    path, place, is_directory = quote(entry.path), quote(ref), entry.kind == "tree"
+    url = f"{site.api(repository)}/contents/{path}?ref={place}"
+    page = f"{site.html(repository)}/blob/{place}/{path}"
+    git = f"{site.api(repository)}/git/blobs/{entry.sha}"
     return {
-        "type": "file",
-        "size": size,
-        "name": path.rpartition("/")[2],
-        "path": path,
-        "sha": sha,
+        "type": "dir" if is_directory else "file",
+        "size": entry.size or 0,
+        "name": entry.path.rpartition("/")[2],
+        "path": entry.path,
+        "sha": entry.sha,
         "url": url,
         "git_url": git,
         "html_url": page,
-        "download_url": f"{site.html(repository)}/raw/{quote(ref)}/{quote(path)}",
+        "download_url": None if is_directory else f"{site.html(repository)}/raw/{place}/{path}",
         "_links": {"self": url, "git": git, "html": page},
     }
 
 
-def directory(entry: Json) -> Json:
-    """The same entry when it is a directory."""
-    return {**entry, "type": "dir", "size": 0, "download_url": None}
-
-
 def file(entry: Json, data: bytes) -> Json:
-    """The same entry with its content."""
+    """A file with its content."""
     return {**entry, "encoding": "base64", "content": base64.encodebytes(data).decode()}
 
 
