@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from benchmarks.request_counts import Exchange, Tally
 from benchmarks.table import Row
-from lab.chaos.ref_history import FenceMove
+from lab.chaos.evidence import FenceMove
 from shared.loop.claim_queue import NO_SLOT
 from shared.loop.claims import LOST, OVERTAKEN
 

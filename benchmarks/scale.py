@@ -19,7 +19,7 @@ from benchmarks.fleet_counts import Claim, LogFacts, claims_in, growth, log_fact
 from benchmarks.fleet_host import PRIORITIES, Fleet, Sizes, fleet_of
 from benchmarks.request_counts import Tally, tally
 from benchmarks.table import Row
-from lab.chaos.ref_history import fence_moves
+from lab.chaos.evidence import fence_moves
 
 SIZES = Sizes(repositories=200, issues=500, workers=30, reviewers=6, accounts=5, poll_seconds=30)
 """The sizes; the interval of polls is the engine's own: how often two workers reach for one issue depends on it."""

@@ -20,11 +20,9 @@ from config.environment import child_environment
 from lab.__main__ import ENGINE, REVIEWER
 from lab.chaos import history_checks, verdict
 from lab.chaos.agent_processes import AgentProcesses, at_work
-from lab.chaos.fault_schedule import FaultSchedule
-from lab.chaos.person import Person
-from lab.chaos.ref_history import fence_moves
+from lab.chaos.evidence import WireLog, fence_moves
 from lab.chaos.setup import CAUGHT_UP_SECONDS, LOCK, TrialHost, furnished, names
-from lab.chaos.wire_log import WireLog
+from lab.chaos.troubles import FaultSchedule, Person
 from lab.github.server import Lab
 from lab.github.world.issues import IssueRecord
 from shared.clock import Clock

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lab.chaos.ref_history import FENCE, FenceMove
-from lab.chaos.wire_log import ACTIVE, AckWrite, Post
+from lab.chaos.evidence import ACTIVE, FENCE, AckWrite, FenceMove, Post
 from lab.github.repositories.ref_log import RefChange
 
 BRANCH = re.compile(r"refs/(?:heads/auto/issue-|notes/workflow/issue-)(?P<number>[0-9]+)(?:-[a-z0-9-]+)?")

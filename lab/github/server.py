@@ -42,7 +42,7 @@ from lab.github.wire.site import ServedRoot
 from lab.github.world import store
 from lab.github.world.hub import CORE_LIMIT, World
 from lab.github.world.issues import EventRecord
-from lab.github.world.numbering import Numbering
+from lab.github.world.records import Numbering
 from lab.github.world.repository import RepositoryFacts, RepositoryRecord
 
 CHECK_NAME = "test"

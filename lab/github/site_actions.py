@@ -11,8 +11,7 @@ from typing import Any
 
 from lab.github.merge_button import take_out_of_queue, work_on_queue
 from lab.github.repositories.pull_refs import show_head
-from lab.github.world.accounts import AccountRecord
-from lab.github.world.apps import AppRecord, InstallationRecord
+from lab.github.world.accounts import AccountRecord, AppRecord, InstallationRecord
 from lab.github.world.comments import CommentRecord
 from lab.github.world.hub import World
 from lab.github.world.issues import IssueRecord

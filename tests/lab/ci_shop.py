@@ -14,7 +14,7 @@ from lab.github.ci.builds import Ci, CiSettings
 from lab.github.clock import LabClock
 from lab.github.repositories.bare import Bare
 from lab.github.world.checks import CheckRecord, Checks
-from lab.github.world.numbering import Numbering
+from lab.github.world.records import Numbering
 
 STAMPED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z (.*)")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from lab.github.world.versioned_records import Staleness
+from lab.github.world.records import Staleness
 
 
 class FaultKind(StrEnum):

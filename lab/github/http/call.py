@@ -15,12 +15,11 @@ from urllib.parse import urlencode
 
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.wire.site import Json, ServedRoot
-from lab.github.world.accounts import AccountRecord
-from lab.github.world.apps import AppRecord
+from lab.github.world.accounts import AccountRecord, AppRecord
 from lab.github.world.issues import IssueRecord
 from lab.github.world.pulls import PullRecord
+from lab.github.world.records import Staleness
 from lab.github.world.repository import RepositoryRecord
-from lab.github.world.versioned_records import Staleness
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -15,8 +15,7 @@ from aiohttp import web
 from lab.github.http.call import Operation
 from lab.github.http.refusals import Refusal, no_rights, not_accessible, not_found, redirected
 from lab.github.wire.site import ServedRoot
-from lab.github.world.accounts import AccountRecord, TokenRecord
-from lab.github.world.apps import AppRecord
+from lab.github.world.accounts import AccountRecord, AppRecord, TokenRecord
 from lab.github.world.hub import World
 from lab.github.world.repository import RepositoryRecord
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from lab.github.http.call import REPOSITORY, ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.wire import apps as wire
-from lab.github.world.accounts import HOUR, LEVELS
-from lab.github.world.apps import AppRecord, InstallationRecord
+from lab.github.world.accounts import HOUR, LEVELS, AppRecord, InstallationRecord
 
 routes = Operations(prefix="")
 

@@ -11,7 +11,7 @@ from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid
 from lab.github.routes.commits import resolve
 from lab.github.wire import checks as wire
-from lab.github.world.apps import AppRecord
+from lab.github.world.accounts import AppRecord
 from lab.github.world.checks import AnnotationRecord, CheckRecord
 
 routes = Operations()

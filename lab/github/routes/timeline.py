@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lab.github.http.call import THREADS, ApiCall, Operations, Reply
 from lab.github.merge_button import COMMITS_READ
 from lab.github.repositories.changes import CommitInfo
-from lab.github.wire import commits, events, pulls, threads
+from lab.github.wire import commits, pulls, threads
 from lab.github.wire.site import Json, ServedRoot, stamp
 from lab.github.world.issues import IssueRecord
 from lab.github.world.repository import RepositoryRecord
@@ -22,7 +22,7 @@ async def list_events(call: ApiCall) -> Reply:
     """List the events of the thread, oldest first."""
     number = call.issue().number
     found = [event for event in call.repository.issues.events if event.number == number]
-    return call.list(events.event, found)
+    return call.list(threads.event, found)
 
 
 @routes.get("/issues/{issue_number}/timeline", *THREADS)
@@ -60,7 +60,7 @@ def timeline(
 def _events(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
     for record in repository.issues.events:
         if record.number == issue.number:
-            yield Moment(record.at, record.id, events.event(site, repository, record))
+            yield Moment(record.at, record.id, threads.event(site, repository, record))
 
 
 def _comments(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from lab.github.wire import repositories
 from lab.github.wire.site import Json, ServedRoot, node, stamp
-from lab.github.world.accounts import TokenRecord
-from lab.github.world.apps import AppRecord, InstallationRecord
+from lab.github.world.accounts import AppRecord, InstallationRecord, TokenRecord
 from lab.github.world.checks import ACTIONS
 
 ACTIONS_APP_ID = 15368

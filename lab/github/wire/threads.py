@@ -1,14 +1,14 @@
-"""Labels, issues and comments as GitHub's JSON."""
+"""Labels, issues, comments and the events of threads as GitHub's JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from lab.github.wire import apps
+from lab.github.wire import apps, repositories
 from lab.github.wire.site import Json, ServedRoot, node, stamp, stamp_or_none
 from lab.github.world.comments import REACTIONS, CommentRecord, ReactionRecord
-from lab.github.world.issues import IssueRecord
+from lab.github.world.issues import EventRecord, IssueRecord
 from lab.github.world.labels import LabelRecord
 from lab.github.world.repository import RepositoryRecord
 
@@ -155,3 +155,71 @@ def rollup(url: str, given: Sequence[str] = ()) -> Json:
     """Show the number of each reaction to the thing at `url`."""
     counted = {kind: given.count(kind) for kind in REACTIONS}
     return {"url": f"{url}/reactions", "total_count": len(given), **counted}
+
+
+_RELATED = {
+    "sub_issue_added": "sub_issue",
+    "parent_issue_added": "parent_issue",
+    "blocked_by_added": "blocked_by",
+    "blocked_by_removed": "blocked_by",
+    "blocking_added": "blocking",
+    "blocking_removed": "blocking",
+}
+"""Event -> the field that names the other issue."""
+
+
+def event(site: ServedRoot, repository: RepositoryRecord, record: EventRecord) -> Json:
+    """One event of a thread."""
+    commit = record.detail.get("commit_id")
+    return {
+        "id": record.id,
+        "node_id": node("EV", record.id),
+        "url": f"{site.api(repository)}/issues/events/{record.id}",
+        "actor": site.actor(record.actor),
+        "event": record.event,
+        "commit_id": commit,
+        "commit_url": f"{site.api(repository)}/commits/{commit}" if commit else None,
+        "created_at": stamp(record.at),
+        "performed_via_github_app": apps.behind(site, record.actor),
+        **_detail(site, repository, record),
+    }
+
+
+def _detail(site: ServedRoot, repository: RepositoryRecord, record: EventRecord) -> Json:
+    match record.event:
+        case "labeled" | "unlabeled":
+            return {"label": dict(record.detail)}
+        case "renamed":
+            return {"rename": dict(record.detail)}
+        case "assigned" | "unassigned":
+            return {"assignee": site.actor(record.detail["assignee"]), "assigner": site.actor(record.actor)}
+        case "review_requested":
+            asked = site.actor(record.detail["reviewer"])
+            return {"review_requester": site.actor(record.actor), "requested_reviewer": asked}
+        case "review_dismissed":
+            detail = record.detail
+            dismissed = {"state": detail["state"], "review_id": int(detail["review_id"])}
+            return {"dismissed_review": {**dismissed, "dismissal_message": detail["message"]}}
+        case "locked":
+            return {"lock_reason": None}
+        case "closed":
+            return {"state_reason": record.detail.get("state_reason")}
+        case kind if kind in _RELATED:
+            return {_RELATED[kind]: _related_issue(site, repository, int(record.detail["issue"]))}
+        case _:
+            return {}
+
+
+def _related_issue(site: ServedRoot, repository: RepositoryRecord, number: int) -> Json | None:
+    """Another issue in short; None when it is not here any more."""
+    other = repository.issues.records.get(number)
+    if other is None:
+        return None
+    return {
+        "number": other.number,
+        "title": other.title,
+        "state": "open" if other.open else "closed",
+        "state_reason": other.state_reason,
+        "repository": repositories.repository(site, repository),
+        "issue_type": None,
+    }

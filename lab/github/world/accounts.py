@@ -1,9 +1,11 @@
-"""Accounts, their tokens, and their remaining requests."""
+"""Accounts, their tokens and remaining requests; GitHub Apps and their installations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from lab.github.world.records import Numbering
 
 LEVELS = ("none", "read", "write", "admin")
 """Permission levels in ascending order."""
@@ -79,3 +81,73 @@ class RequestQuota:
         window = self.allowance(login, now)
         self._windows[login] = Allowance(self.limit, window.used + 1, window.reset)
         return self._windows[login]
+
+
+@dataclass(frozen=True, slots=True)
+class AppRecord:
+    """One GitHub App; `public_key` (PEM) verifies its JSON web tokens, `owner` is a login."""
+
+    id: int
+    slug: str
+    owner: str
+    public_key: str
+    permissions: Mapping[str, str]
+    created_at: int
+
+    @property
+    def bot(self) -> str:
+        """The login under which the App writes."""
+        return f"{self.slug}[bot]"
+
+    @property
+    def client_id(self) -> str:
+        """Client id, which may stand for the id as the issuer of a JSON web token."""
+        return f"Iv23li{self.id:014d}"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationRecord:
+    """An App in some repositories (by id) of one account."""
+
+    id: int
+    app_id: int
+    account: str
+    repositories: tuple[int, ...]
+    permissions: Mapping[str, str]
+    created_at: int
+
+
+class Apps:
+    """Every App and every installation."""
+
+    def __init__(self, registrar: Numbering) -> None:
+        self._registrar = registrar
+        self.records: dict[int, AppRecord] = {}
+        self.installations: dict[int, InstallationRecord] = {}
+
+    def register(self, owner: str, slug: str, public_key: str, permissions: Mapping[str, str]) -> AppRecord:
+        """A new App; `metadata: read` comes with every App."""
+        granted = {"metadata": "read", **permissions}
+        app = AppRecord(self._registrar.new_id(), slug, owner, public_key, granted, self._registrar.now())
+        self.records[app.id] = app
+        return app
+
+    def install(self, app: AppRecord, account: str, repositories: tuple[int, ...]) -> InstallationRecord:
+        """The App works in these repositories with the permissions it has now."""
+        new_id, now = self._registrar.new_id(), self._registrar.now()
+        record = InstallationRecord(new_id, app.id, account, repositories, app.permissions, now)
+        self.installations[record.id] = record
+        return record
+
+    def issuer(self, name: str) -> AppRecord | None:
+        """The App whose id or client id a JSON web token names."""
+        return next((app for app in self.records.values() if name in {str(app.id), app.client_id}), None)
+
+    def written_by(self, login: str) -> AppRecord | None:
+        """The App whose bot has that login."""
+        return next((app for app in self.records.values() if app.bot == login), None)
+
+    def installation_in(self, app: AppRecord, repository_id: int) -> InstallationRecord | None:
+        """Return the App's installation that reaches a repository, or None."""
+        of_app = (one for one in self.installations.values() if one.app_id == app.id)
+        return next((one for one in of_app if repository_id in one.repositories), None)

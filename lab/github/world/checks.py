@@ -8,8 +8,7 @@ from typing import Any
 
 from lab.github.http.refusals import not_found
 from lab.github.repositories.bare import pushed_by
-from lab.github.world.numbering import Numbering
-from lab.github.world.versioned_records import VersionedRecords
+from lab.github.world.records import Numbering, VersionedRecords
 
 FAILED = ("failure", "timed_out", "cancelled", "action_required")
 """Conclusions of a check run that are not good, the worst first: that is the one of the whole run."""

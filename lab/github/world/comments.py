@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from lab.github.http.refusals import invalid, not_found
 from lab.github.world.issues import Issues, check_body
-from lab.github.world.numbering import Numbering
-from lab.github.world.versioned_records import VersionedRecords
+from lab.github.world.records import Numbering, VersionedRecords
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lab.github.http.refusals import Refusal
-from lab.github.world.accounts import AccountRecord, RequestQuota, TokenRecord
-from lab.github.world.apps import Apps
-from lab.github.world.numbering import Numbering
+from lab.github.world.accounts import AccountRecord, Apps, RequestQuota, TokenRecord
+from lab.github.world.records import Numbering
 from lab.github.world.repository import RepositoryRecord
 
 CORE_LIMIT = 5000

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from lab.github.http.refusals import Moved, Refusal, custom, invalid, not_found
 from lab.github.world.labels import LabelBook, LabelRecord
-from lab.github.world.numbering import Numbering
-from lab.github.world.versioned_records import Staleness, VersionedRecords
+from lab.github.world.records import Numbering, Staleness, VersionedRecords
 
 MAX_TITLE = 256
 """Characters that a title may have."""

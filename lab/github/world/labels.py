@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from lab.github.http.refusals import custom, invalid, not_found
-from lab.github.world.numbering import Numbering
+from lab.github.world.records import Numbering
 
 UNKNOWN_COLOR = "ededed"
 """The colour of a label that came into being by being added to an issue."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from lab.github.http.refusals import not_found
 from lab.github.world.issues import IssueRecord, Issues
-from lab.github.world.numbering import Numbering
-from lab.github.world.versioned_records import Staleness, VersionedRecords
+from lab.github.world.records import Numbering, Staleness, VersionedRecords
 
 DISMISSIBLE = frozenset({"APPROVED", "CHANGES_REQUESTED"})
 """States of a review that can be dismissed."""

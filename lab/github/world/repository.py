@@ -16,8 +16,8 @@ from lab.github.world.checks import Checks
 from lab.github.world.comments import Comments
 from lab.github.world.issues import IssueRecord, Issues
 from lab.github.world.labels import LabelBook
-from lab.github.world.numbering import Numbering
 from lab.github.world.pulls import Pulls
+from lab.github.world.records import Numbering
 
 MERGE_METHODS = ("merge", "squash", "rebase")
 """Methods of merging a pull request."""

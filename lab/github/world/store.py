@@ -12,16 +12,15 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from lab.github.repositories.bare import Bare
-from lab.github.world.accounts import AccountRecord, TokenRecord
-from lab.github.world.apps import AppRecord, InstallationRecord
+from lab.github.world.accounts import AccountRecord, AppRecord, InstallationRecord, TokenRecord
 from lab.github.world.checks import CheckRecord, RunRecord, StatusRecord
 from lab.github.world.comments import CommentRecord, ReactionRecord
 from lab.github.world.hub import World
 from lab.github.world.issues import EventRecord, IssueRecord
 from lab.github.world.labels import LabelRecord
 from lab.github.world.pulls import InlineRecord, PullRecord, ReviewRecord
+from lab.github.world.records import VersionedRecords
 from lab.github.world.repository import RepositoryFacts, RepositoryRecord
-from lab.github.world.versioned_records import VersionedRecords
 
 VERSION = 3
 """Of the file's format; another version is refused."""

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from lab_scene import NAME, Scene
 
-from lab.chaos.wire_log import WireLog
+from lab.chaos.evidence import WireLog
 from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.lock.codec import Ack, AckState, ItemKey
 from shared.lock.comment import write_ack

@@ -15,8 +15,7 @@ from gidgethub.apps import get_jwt
 from lab_scene import NAME, Scene
 
 from lab.github.http.refusals import Refusal
-from lab.github.world.accounts import HOUR
-from lab.github.world.apps import AppRecord, InstallationRecord
+from lab.github.world.accounts import HOUR, AppRecord, InstallationRecord
 
 PERMISSIONS = {"contents": "write", "issues": "write", "checks": "write", "pull_requests": "read"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from served_git import Hub, served
 
-from lab.chaos.ref_history import fence_moves
+from lab.chaos.evidence import fence_moves
 from lab.github.repositories.ref_log import RefChange, RefLog, RefMove
 
 FENCE = "refs/ack/worker/7"

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.fleet_counts import Claim, Overtaken, Written, claims_in, growth, log_facts, overtaken, polls_of
 from benchmarks.request_counts import Exchange, tally
-from lab.chaos.ref_history import FenceMove
+from lab.chaos.evidence import FenceMove
 from shared.loop.claim_queue import NO_SLOT
 from shared.loop.claims import OVERTAKEN
 

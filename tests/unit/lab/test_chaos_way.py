@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from lab.chaos.evidence import AckWrite, FenceMove, Post
 from lab.chaos.history_checks import Allowance, Evidence, judge
-from lab.chaos.ref_history import FenceMove
-from lab.chaos.wire_log import AckWrite, Post
 from lab.github.repositories.ref_log import RefChange, RefMove
 
 REF, BRANCH = "refs/ack/worker/7", "refs/heads/auto/issue-7"

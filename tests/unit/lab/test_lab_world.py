@@ -11,8 +11,7 @@ from lab.github.repositories import diff_lines
 from lab.github.world.comments import Comments
 from lab.github.world.issues import Issues
 from lab.github.world.labels import LabelBook
-from lab.github.world.numbering import Numbering
-from lab.github.world.versioned_records import HISTORY_SECONDS, Staleness
+from lab.github.world.records import HISTORY_SECONDS, Numbering, Staleness
 
 PATCH = """\
 @@ -1,3 +1,4 @@

@@ -1,4 +1,4 @@
-"""Records by key, together with their earlier versions: stale reads are answered from here."""
+"""Records of the world: their ids and times, and by key their earlier versions, from which stale reads are answered."""
 
 from __future__ import annotations
 
@@ -7,13 +7,37 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from lab.github.world.numbering import Numbering
+from shared.clock import Clock
 
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
 
 HISTORY_SECONDS = 3600.0
 """Seconds for which earlier versions are kept."""
+
+FIRST_ID = 2**31 + 1
+"""Ids start beyond 32 bits, as GitHub's comment ids do, so that a narrow integer shows at once."""
+
+
+class Numbering:
+    """One ascending id counter and the server's time."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.next_id = FIRST_ID
+
+    def new_id(self) -> int:
+        """An id above every id given before."""
+        self.next_id += 1
+        return self.next_id - 1
+
+    def now(self) -> int:
+        """Server time in whole seconds since the epoch: the resolution of GitHub's timestamps."""
+        return int(self._clock.now())
+
+    def precise(self) -> float:
+        """Server time with its fraction."""
+        return self._clock.now()
 
 
 @dataclass(frozen=True, slots=True)
