@@ -25,7 +25,6 @@ from lab.github.clock import LabClock
 from lab.github.http.host import Host
 from lab.model import anthropic, chat, responses
 from lab.model.script import AnswerFault, ModelRequest, Scene, Script, Trouble, Turn
-from shared.clock import Clock
 
 LARGEST_BODY = 64 * 2**20
 
@@ -57,15 +56,13 @@ class ModelServer:
     With an `issuer` it is ChatGPT's backend too, for those who carry that login's newest token.
     """
 
-    def __init__(
-        self, script: Script, *, port: int = 0, clock: Clock | None = None, issuer: Issuer | None = None
-    ) -> None:
+    def __init__(self, script: Script, *, issuer: Issuer | None = None) -> None:
         self.script = script
         self.issuer = issuer
         self.journal: list[SeenRequest] = []
         self.unscripted: list[str] = []
-        self._host = Host(port, None)
-        self._clock = clock or LabClock()
+        self._host = Host(0, None)
+        self._clock = LabClock()
         self._troubles: Counter[tuple[str, int]] = Counter()
         self._closing = anyio.Event()
 
@@ -208,8 +205,8 @@ LONG_AGO = 1_577_836_800
 class Issuer:
     """One person's login. `renewals` counts how often it was renewed, `ended` says that a token was used twice."""
 
-    def __init__(self, account: str = "account-1") -> None:
-        self.account = account
+    def __init__(self) -> None:
+        self.account = "account-1"
         self.renewals = 0
         self.ended = False
 

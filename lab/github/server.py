@@ -51,13 +51,16 @@ CHECK_NAME = "test"
 LARGEST_BODY = 64 * 2**20
 """Bytes that one request may carry: a push goes through here too."""
 
+Interlude = Callable[[str, str], Awaitable[None]]
+"""Gets method and path of the request that comes next, git's too, and may change anything in the world before it."""
+
 
 class Lab(SiteActions):
     """An embedded GitHub on 127.0.0.1; use it as `async with Lab(directory) as lab`.
 
     `state_dir` keeps the git repositories, and `world.json` between runs. `limit` is the number of
     charged requests per account and hour. `durable` writes `world.json` before each change is answered,
-    so that a killed lab loses nothing that a client was told.
+    so that a killed lab loses nothing that a client was told. `interludes` are called before every request.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class Lab(SiteActions):
         self.faults = Faults()
         self.exchanges = Exchanges()
         self.attachments = Attachments()
-        self.interludes = InterleavedActions()
+        self.interludes: list[Interlude] = []
         self.lag = Lag(self.clock.now, self._thread_events)
         self.webhooks = Webhooks(lambda: ServedRoot(self.url, self.world))
         self.admin_token = secrets.token_hex(16)
@@ -247,7 +250,7 @@ class Lab(SiteActions):
     def _application(self, service: Service) -> web.Application:
         spoiler = FaultMiddleware(self.faults, self.clock, SuddenChanges(self.world))
         saving = [self._save_changes] if self._durable else []
-        layers = (*saving, self.interludes.play, service.record, spoiler.spoil, self.lag.answer)
+        layers = (*saving, self._play_interludes, service.record, spoiler.spoil, self.lag.answer)
         app = web.Application(middlewares=layers, client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
         admin = Admin(self.admin_token, self.faults, self.clock, self._add_wish, self.lag)
@@ -255,6 +258,13 @@ class Lab(SiteActions):
         app.add_routes([*admin.routes(), logs, *self.attachments.routes()])
         service.mount(app.router, [*OPERATIONS, *BESIDE_REST])
         return app
+
+    @web.middleware
+    async def _play_interludes(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Run the planned actions in their order, then the request. Belongs around everything that is served."""
+        for interlude in self.interludes:
+            await interlude(request.method, request.path)
+        return await handler(request)
 
     @web.middleware
     async def _save_changes(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -267,25 +277,3 @@ class Lab(SiteActions):
     def _bare(self, full_name: str) -> Bare | None:
         found = self.world.repository(full_name)
         return None if found is None else found.bare
-
-
-Interlude = Callable[[str, str], Awaitable[None]]
-"""Gets method and path of the request that comes next, git's too, and may change anything in the world before it."""
-
-
-class InterleavedActions:
-    """The planned actions, in the order in which they were planned."""
-
-    def __init__(self) -> None:
-        self._planned: list[Interlude] = []
-
-    def plan(self, interlude: Interlude) -> None:
-        """Call `interlude` before every request from now on."""
-        self._planned.append(interlude)
-
-    @web.middleware
-    async def play(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Run the planned actions, then the request. Belongs around everything that is served."""
-        for interlude in self._planned:
-            await interlude(request.method, request.path)
-        return await handler(request)

@@ -116,11 +116,10 @@ class SiteActions:
         repository = self.at(full_name)
         return await work_on_queue(repository, self.account(QUEUE, bot=True))
 
-    def take_out_of_queue(self, full_name: str, number: int, *, actor: str = QUEUE, reason: str = "") -> None:
+    def take_out_of_queue(self, full_name: str, number: int, *, actor: str = QUEUE) -> None:
         """Take a pull request out of the merge queue: its merge group has failed, or `actor` does it by hand."""
         account = self.account(actor, bot=actor == QUEUE)
-        reason = reason or ("failed_checks" if account.bot else "manual")
-        take_out_of_queue(self.at(full_name), number, account, reason)
+        take_out_of_queue(self.at(full_name), number, account, "failed_checks" if account.bot else "manual")
 
     def close(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
         """`actor` closes a thread."""

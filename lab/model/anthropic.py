@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.model.script import ModelRequest, Turn, call_id, turn_of
+from lab.model.script import ModelRequest, Turn, call_id, directory_in, event, turn_of
 
 ANSWER_TOOL = "StructuredOutput"
 """The tool by which Claude Code wants an answer that fits a schema."""
@@ -38,15 +38,7 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
     users = [message for message in messages if message.get("role") == "user"]
     text = _text(users[0].get("content")) if users else ""
     about = [_text(body.get("system")), *(_text(message.get("content")) for message in messages)]
-    directory = _WHERE.search("\n".join(about))
-    tools = [tool.get("name") for tool in body.get("tools", ()) if isinstance(tool, dict)]
-    return ModelRequest(
-        text=text,
-        cwd=directory[1].strip() if directory else ".",
-        turn=turn_of(ids, answers),
-        stream=body.get("stream") is True,
-        schema=ANSWER_TOOL in tools,
-    )
+    return ModelRequest(text, directory_in("\n".join(about), _WHERE), turn_of(ids, answers), body.get("stream") is True)
 
 
 def message(turn: Turn, number: int, model: str) -> dict[str, Any]:
@@ -76,13 +68,13 @@ def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
     """The answer as server-sent events, in pieces that a connection may be cut between."""
     whole = message(turn, number, model)
     begun = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
-    yield _event({"type": "message_start", "message": begun})
+    yield event({"type": "message_start", "message": begun})
     for index, block in enumerate(whole["content"]):
         yield from _block(index, block)
     delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
     usage = whole["usage"] if turn.usage.searches else {"output_tokens": turn.usage.output}
-    yield _event({"type": "message_delta", "delta": delta, "usage": usage})
-    yield _event({"type": "message_stop"})
+    yield event({"type": "message_delta", "delta": delta, "usage": usage})
+    yield event({"type": "message_stop"})
 
 
 def error(status: int, kind: str | None, text: str) -> dict[str, Any]:
@@ -92,8 +84,8 @@ def error(status: int, kind: str | None, text: str) -> dict[str, Any]:
 
 def _block(index: int, block: Mapping[str, Any]) -> Iterator[bytes]:
     if block["type"] == "web_search_tool_result":
-        yield _event({"type": "content_block_start", "index": index, "content_block": block})
-        yield _event({"type": "content_block_stop", "index": index})
+        yield event({"type": "content_block_start", "index": index, "content_block": block})
+        yield event({"type": "content_block_stop", "index": index})
         return
     if block["type"] == "text":
         empty: dict[str, Any] = {"type": "text", "text": ""}
@@ -101,13 +93,9 @@ def _block(index: int, block: Mapping[str, Any]) -> Iterator[bytes]:
     else:
         empty = {**block, "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    yield _event({"type": "content_block_start", "index": index, "content_block": empty})
-    yield _event({"type": "content_block_delta", "index": index, "delta": delta})
-    yield _event({"type": "content_block_stop", "index": index})
-
-
-def _event(data: Mapping[str, Any]) -> bytes:
-    return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
+    yield event({"type": "content_block_start", "index": index, "content_block": empty})
+    yield event({"type": "content_block_delta", "index": index, "delta": delta})
+    yield event({"type": "content_block_stop", "index": index})
 
 
 def _stop_reason(turn: Turn, calls: bool) -> str:

@@ -10,10 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.model.script import ModelRequest, Turn, call_id, turn_of
-
-ANSWER_TOOLS = ("StructuredOutput", "structured_output")
-"""The tools by which OpenCode and Qwen Code want an answer that fits a schema."""
+from lab.model.script import ModelRequest, Turn, call_id, directory_in, turn_of
 
 _WHERE = re.compile(r"[Ww]orking (?:in the )?directory: ([^\n]+)")
 
@@ -27,14 +24,9 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
     ids = [str(call.get("id")) for call in calls if isinstance(call, dict)]
     said = sum(message.get("role") == "assistant" for message in messages)
     users = [text_of(message) for message in messages if message.get("role") == "user"]
-    directory = _WHERE.search("\n".join(map(text_of, messages)))
-    return ModelRequest(
-        text="\n".join(users),
-        cwd=directory[1].strip() if directory else ".",
-        turn=turn_of(ids, said if not ids else 0),
-        stream=body.get("stream") is True,
-        schema=_answer_tool(body) is not None,
-    )
+    directory = directory_in("\n".join(map(text_of, messages)), _WHERE)
+    turn = turn_of(ids, said if not ids else 0)
+    return ModelRequest("\n".join(users), directory, turn, body.get("stream") is True)
 
 
 def message(turn: Turn, number: int, model: str) -> dict[str, Any]:
@@ -76,11 +68,6 @@ def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
 def error(status: int, kind: str | None, text: str) -> dict[str, Any]:
     """The body of a refused request; some of OpenAI's errors are told apart by their `code` alone."""
     return {"error": {"message": text, "type": kind or _TYPES.get(status, "server_error"), "code": kind, "param": None}}
-
-
-def _answer_tool(body: Mapping[str, Any]) -> str | None:
-    tools = [tool.get("function") or {} for tool in body.get("tools") or () if isinstance(tool, dict)]
-    return next((name for tool in tools if (name := tool.get("name")) in ANSWER_TOOLS), None)
 
 
 def _answer_text(turn: Turn) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lab.model.chat import error, text_of
-from lab.model.script import ModelRequest, Turn, call_id, turn_of
+from lab.model.script import ModelRequest, Turn, call_id, directory_in, event, turn_of
 
 __all__ = ["error", "events", "message", "model_request"]
 
@@ -26,14 +26,8 @@ def model_request(body: Mapping[str, Any]) -> ModelRequest:
     answers = sum(item.get("role") == "assistant" for item in items)
     texts = [text_of(item) for item in items if item.get("role") == "user"]
     text = given if isinstance(given, str) else "\n".join(texts)
-    directory = _WHERE.search(text)
-    return ModelRequest(
-        text=text,
-        cwd=directory[1].strip() if directory else ".",
-        turn=turn_of(ids, answers if not ids else 0),
-        stream=body.get("stream") is True,
-        schema="format" in (body.get("text") or {}),
-    )
+    turn = turn_of(ids, answers if not ids else 0)
+    return ModelRequest(text, directory_in(text, _WHERE), turn, body.get("stream") is True)
 
 
 def message(turn: Turn, number: int, model: str) -> dict[str, Any]:
@@ -56,14 +50,14 @@ def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
     """The answer as server-sent events, in pieces that a connection may be cut between."""
     whole = message(turn, number, model)
     begun = {**whole, "status": "in_progress", "output": [], "usage": None}
-    yield _event({"type": "response.created", "response": begun})
+    yield event({"type": "response.created", "response": begun})
     for index, item in enumerate(whole["output"]):
-        yield _event({"type": "response.output_item.added", "output_index": index, "item": item})
+        yield event({"type": "response.output_item.added", "output_index": index, "item": item})
         if item["type"] == "message":
             text = {"item_id": item["id"], "output_index": index, "content_index": 0, "delta": turn.say}
-            yield _event({"type": "response.output_text.delta", **text})
-        yield _event({"type": "response.output_item.done", "output_index": index, "item": item})
-    yield _event({"type": f"response.{whole['status']}", "response": whole})
+            yield event({"type": "response.output_text.delta", **text})
+        yield event({"type": "response.output_item.done", "output_index": index, "item": item})
+    yield event({"type": f"response.{whole['status']}", "response": whole})
 
 
 def _items(turn: Turn, number: int) -> list[dict[str, Any]]:
@@ -88,10 +82,6 @@ def _text_part(text: str) -> dict[str, Any]:
 
 def _item(kind: str, turn: int, number: int, **rest: object) -> dict[str, Any]:
     return {"type": kind, "id": f"item_lab_{turn}_{number}", "status": "completed", **rest}
-
-
-def _event(data: Mapping[str, Any]) -> bytes:
-    return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
 
 
 def _usage(turn: Turn) -> dict[str, Any]:

@@ -19,6 +19,8 @@ session and a proxy in between all get the right one; after the last turn the la
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -150,7 +152,6 @@ class ModelRequest:
     cwd: str
     turn: int
     stream: bool
-    schema: bool
 
     def placed(self, turn: Turn) -> Turn:
         """`turn` with `{cwd}` filled in."""
@@ -167,6 +168,17 @@ def turn_of(ids: Iterable[str], answers: int) -> int:
 def call_id(prefix: str, turn: int, number: int) -> str:
     """The id of a tool call; it carries the turn through the session's history."""
     return f"{prefix}_lab_{turn}_{number}"
+
+
+def directory_in(text: str, pattern: re.Pattern[str]) -> str:
+    """The working directory that a session names: the first group of the pattern, or `.`."""
+    found = pattern.search(text)
+    return found[1].strip() if found else "."
+
+
+def event(data: Mapping[str, Any]) -> bytes:
+    """A server-sent event that bears its data's type."""
+    return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
 
 
 def _is_ours(parts: Sequence[str]) -> bool:

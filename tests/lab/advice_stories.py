@@ -140,7 +140,7 @@ async def branch_was_emptied(engine: Engine) -> int:
             done.append(await tip(engine, work_branch(number)))
             await move(engine, work_branch(number), await tip(engine, "main"))
 
-    engine.lab.interludes.plan(moved)
+    engine.lab.interludes.append(moved)
     await worked(engine)
     kept = (await fence(engine, number)).work_head
     assert done == [kept]

@@ -77,7 +77,7 @@ def merge_unseen(engine: Engine, pull: int, number: int) -> list[str]:
             late.append(path)
             show(*before)
 
-    engine.lab.interludes.plan(answer)
+    engine.lab.interludes.append(answer)
     return late
 
 

@@ -55,7 +55,7 @@ def created(body: Json) -> Reply:
 class ApiCall:
     """One authenticated, permitted request. `path` is what follows the repository's own path.
 
-    `root` is the API's root as the caller came to it: pages are turned along the same way.
+    The root of `site` is the API's as the caller came to it: pages are turned along the same way.
     """
 
     site: ServedRoot
@@ -66,7 +66,6 @@ class ApiCall:
     query: Mapping[str, str]
     body: Any
     accept: str
-    root: str
     stale: Staleness | None = None
     app: AppRecord | None = None
 
@@ -203,7 +202,7 @@ class ApiCall:
 
     def _url(self, page: int) -> str:
         home = "" if self.home is None else f"/repositories/{self.home.facts.id}"
-        return f"{self.root}{home}{self.path}?{urlencode({**self.query, 'page': page})}"
+        return f"{self.site.root}{home}{self.path}?{urlencode({**self.query, 'page': page})}"
 
 
 Function = Callable[[ApiCall], Awaitable[Reply]]

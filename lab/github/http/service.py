@@ -115,9 +115,8 @@ class Service:
     async def _call(self, operation: Operation, request: web.Request, caller: Caller) -> ApiCall:
         home = self._admission.home(request)
         self._admission.permit(operation, home, caller)
-        root = came_to(request, self.site.root)
         return ApiCall(
-            site=replace(self.site, root=root, own=self.site.root),
+            site=replace(self.site, root=came_to(request, self.site.root), own=self.site.root),
             account=caller.account,
             app=caller.app,
             home=home,
@@ -126,7 +125,6 @@ class Service:
             query=dict(request.query),
             body=_parse(await request.read()),
             accept=request.headers.get("Accept", ""),
-            root=root,
             stale=staleness(request[FAULTS]),
         )
 

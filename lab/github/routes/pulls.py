@@ -172,5 +172,4 @@ async def _show(call: ApiCall, pull: PullRecord) -> Json:
     bare = call.repository.bare
     commits = await bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     files = await bare.changed_files(pull.base_sha, pull.head_sha)
-    extent = wire.Extent(len(commits), files, await state(call.repository, pull))
-    return call.show(wire.full, pull, extent)
+    return call.show(wire.full, pull, len(commits), files, await state(call.repository, pull))

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lab.github.repositories.changes import ChangedFile
 from lab.github.wire import repositories, threads
 from lab.github.wire.site import Json, ServedRoot, node, stamp, stamp_or_none
 from lab.github.world.pulls import InlineRecord, PullRecord, ReviewRecord
 from lab.github.world.repository import RepositoryRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """Data of a pull request that only git has: its commits, its files, its mergeable state."""
-
-    commits: int
-    files: Sequence[ChangedFile]
-    state: str
 
 
 def simple(site: ServedRoot, repository: RepositoryRecord, pull: PullRecord) -> Json:
@@ -45,22 +35,29 @@ def simple(site: ServedRoot, repository: RepositoryRecord, pull: PullRecord) -> 
     }
 
 
-def full(site: ServedRoot, repository: RepositoryRecord, pull: PullRecord, extent: Extent) -> Json:
-    """A pull request read singly."""
+def full(
+    site: ServedRoot,
+    repository: RepositoryRecord,
+    pull: PullRecord,
+    commits: int,
+    files: Sequence[ChangedFile],
+    state: str,
+) -> Json:
+    """A pull request read singly, with what only git has: its number of commits, its files, its mergeable state."""
     return {
         **simple(site, repository, pull),
         "merged": pull.merged_at is not None,
         "merged_by": site.user(pull.merged_by),
         "mergeable": pull.mergeable,
         "rebaseable": pull.mergeable,
-        "mergeable_state": extent.state,
+        "mergeable_state": state,
         "maintainer_can_modify": False,
         "comments": repository.pulls.thread(pull.number).comments,
         "review_comments": len(repository.pulls.inline_of(pull.number)),
-        "commits": extent.commits,
-        "additions": sum(change.additions for change in extent.files),
-        "deletions": sum(change.deletions for change in extent.files),
-        "changed_files": len(extent.files),
+        "commits": commits,
+        "additions": sum(change.additions for change in files),
+        "deletions": sum(change.deletions for change in files),
+        "changed_files": len(files),
     }
 
 

@@ -107,8 +107,8 @@ _WINDOW_SECONDS = 60
 class Pace:
     """Counts what each account created within the last minute; `limit` None counts nothing."""
 
-    def __init__(self, limit: int | None = None) -> None:
-        self.limit = limit
+    def __init__(self) -> None:
+        self.limit: int | None = None
         self._created: defaultdict[str, deque[int]] = defaultdict(deque)
 
     def step(self, login: str, now: int) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -24,8 +24,6 @@ from lab.github.world.repository import RepositoryFacts, RepositoryRecord
 
 VERSION = 3
 """Of the file's format; another version is refused."""
-
-R = TypeVar("R")
 
 OpenRepository = Callable[[RepositoryFacts], Awaitable[Bare]]
 
@@ -116,20 +114,13 @@ def _save_repository(repository: RepositoryRecord) -> SavedRepository:
         facts=repository.facts,
         pushed_at=repository.pushed_at,
         labels=repository.labels.values(),
-        issues=repository.issues.records.values(),
         deleted=sorted(repository.issues.deleted),
         events=repository.issues.events,
         moved=repository.issues.moved,
         parents=repository.relations.parents,
         blockers=repository.relations.blockers,
         reactions=repository.comments.reactions,
-        comments=repository.comments.records.values(),
-        pulls=repository.pulls.records.values(),
-        reviews=repository.pulls.reviews.values(),
-        inline=repository.pulls.inline.values(),
-        runs=repository.checks.runs.values(),
-        checks=repository.checks.checks.values(),
-        statuses=repository.checks.statuses.values(),
+        **{name: records.values() for name, records in _records(repository).items()},
     )
 
 
@@ -142,18 +133,26 @@ def _restore_repository(saved: SavedRepository, repository: RepositoryRecord) ->
     repository.issues.moved = saved.moved
     repository.relations.parents, repository.relations.blockers = saved.parents, saved.blockers
     repository.comments.reactions = saved.reactions
-    pulls, checks = repository.pulls, repository.checks
-    _fill(repository.issues.records, {record.number: record for record in saved.issues})
-    _fill(repository.comments.records, {record.id: record for record in saved.comments})
-    _fill(pulls.records, {record.number: record for record in saved.pulls})
-    _fill(pulls.reviews, {record.id: record for record in saved.reviews})
-    _fill(pulls.inline, {record.id: record for record in saved.inline})
-    _fill(checks.runs, {record.id: record for record in saved.runs})
-    _fill(checks.checks, {record.id: record for record in saved.checks})
-    _fill(checks.statuses, {record.id: record for record in saved.statuses})
+    for name, records in _records(repository).items():
+        for record in getattr(saved, name):
+            records.put(record.number if name in _NUMBERED else record.id, record)
     return repository
 
 
-def _fill(shelf: VersionedRecords[int, R], records: Mapping[int, R]) -> None:
-    for key, record in records.items():
-        shelf.put(key, record)
+_NUMBERED = frozenset({"issues", "pulls"})
+"""Fields whose records are found by their number; all others by their id."""
+
+
+def _records(repository: RepositoryRecord) -> dict[str, VersionedRecords[int, Any]]:
+    """The records with versions, by the field of `SavedRepository` that they are written to."""
+    pulls, checks = repository.pulls, repository.checks
+    return {
+        "issues": repository.issues.records,
+        "comments": repository.comments.records,
+        "pulls": pulls.records,
+        "reviews": pulls.reviews,
+        "inline": pulls.inline,
+        "runs": checks.runs,
+        "checks": checks.checks,
+        "statuses": checks.statuses,
+    }

@@ -204,7 +204,7 @@ async def test_a_sweep_is_over_after_one_look_and_costs_no_request_after_it(engi
     async def note(method: str, path: str) -> None:
         fetches.extend([path] if ".git/" in path else [])
 
-    engine.lab.interludes.plan(note)
+    engine.lab.interludes.append(note)
     async with engine.agent(Role.WORKER) as worker:
         await engine.tick(worker)
         before, swept = charged(engine), len(fetches)

@@ -68,7 +68,7 @@ async def test_what_is_said_while_the_tests_are_written_is_part_of_the_next_call
         if not said and any(prompts(engine, "write_tests")):
             said.append(say(engine, number, "Never greet anybody by number."))
 
-    engine.lab.interludes.plan(hears_of_the_tests)
+    engine.lab.interludes.append(hears_of_the_tests)
     await once(engine, number)
     assert "by number" not in "".join(prompts(engine, "write_tests"))
     (implemented,) = prompts(engine, "implement")

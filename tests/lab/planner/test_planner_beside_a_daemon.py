@@ -47,7 +47,7 @@ async def test_no_other_planner_begins_what_a_terminal_has_agreed_on(engine: Eng
         told = [str(engine.lab.issue(REPOSITORY, "Add user search", "By name.", author=OWNER).number)]
     async with engine.agent(Role.PLANNER, state="machine-2") as planner:
         meanwhile = Meanwhile(planner)
-        engine.lab.interludes.plan(meanwhile)
+        engine.lab.interludes.append(meanwhile)
         ended = await conversation(engine, *told, "y")
         assert planner.ended == []
     assert ended is not None

@@ -44,7 +44,7 @@ async def strike(change: Change, point: Callable[[str, str], bool]) -> None:
             pulls = change.engine.lab.at(REPOSITORY).pulls
             pulls.review(change.number, OWNER, "CHANGES_REQUESTED", "No.", change.head)
 
-    change.engine.lab.interludes.plan(passing)
+    change.engine.lab.interludes.append(passing)
 
 
 async def test_a_request_for_changes_right_before_its_label_is_read_before_the_review(engine: Engine) -> None:

@@ -96,7 +96,7 @@ async def reviewed(change: Change, reviewer: Loop, deed: Deed, point: Point) -> 
         if method == "POST" and path.endswith(f"/pulls/{change.number}/reviews"):
             posted.append(True)
 
-    change.engine.lab.interludes.plan(passing)
+    change.engine.lab.interludes.append(passing)
     await change.engine.until(lambda: change.struck, reviewer)
     await change.engine.tick(reviewer)
 
@@ -150,7 +150,7 @@ async def test_two_reviewers_on_two_machines_merge_one_after_the_other(engine: E
         if method == "PUT" and path.endswith("/merge"):
             bases.append(await engine.lab.at(REPOSITORY).bare.sha("refs/heads/main") or "")
 
-    engine.lab.interludes.plan(note)
+    engine.lab.interludes.append(note)
     changes = [await opened(engine, name) for name in ("one", "two", "three")]
     async with (
         engine.agent(Role.REVIEWER, state="a") as first,

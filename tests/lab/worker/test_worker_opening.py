@@ -34,7 +34,7 @@ async def just_before_it_is_opened(engine: Engine, number: int, *moves: tuple[st
                 async with bare.changing(OWNER):
                     await bare.git.run("update-ref", f"refs/heads/{ref}", f"refs/heads/{to}")
 
-    engine.lab.interludes.plan(moved)
+    engine.lab.interludes.append(moved)
     worker = await once(engine, number)
     assert done, "nobody asked for a pull request"
     return worker
@@ -88,7 +88,7 @@ async def test_a_push_that_the_api_does_not_know_of_yet_ends_nothing(engine: Eng
         elif pushed and (method, path) != ("POST", OPENED) and await bare.sha(ref) == await bare.sha("main"):
             await bare.git.run("update-ref", ref, pushed[0])
 
-    engine.lab.interludes.plan(late)
+    engine.lab.interludes.append(late)
     async with engine.agent(Role.WORKER) as worker:
         await engine.in_time(lambda: bool(worker.ended), worker)
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
@@ -131,7 +131,7 @@ async def test_a_stage_that_is_taken_off_while_the_pull_request_opens_is_an_orde
             if instead:
                 engine.lab.label(REPOSITORY, number, instead, actor=OWNER)
 
-    engine.lab.interludes.plan(taken_off)
+    engine.lab.interludes.append(taken_off)
     async with engine.agent(Role.WORKER) as worker:
         await engine.in_time(lambda: bool(worker.ended), worker)
     assert taken == ["status:implementing"]
@@ -151,7 +151,7 @@ async def test_what_graphql_has_done_before_it_refused_is_no_order(engine: Engin
             engine.lab.label(REPOSITORY, number, "status:testing", actor=ENGINE)
             engine.lab.unlabel(REPOSITORY, number, "status:implementing", actor=ENGINE)
 
-    engine.lab.interludes.plan(done_already)
+    engine.lab.interludes.append(done_already)
     async with engine.agent(Role.WORKER) as worker:
         await engine.in_time(lambda: bool(worker.ended), worker)
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
