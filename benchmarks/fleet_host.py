@@ -148,10 +148,8 @@ class Fleet:
                 loops |= {(one.agent, one.path) for one in new if one.change_list}
                 await self.clock.sleep(0.5)
         if limit.cancelled_caught:
-            polled = Counter(agent for agent, _ in loops)
-            raise Stuck(
-                f"Not everything was polled ({len(loops)} of {self.sizes.loops}: {dict(polled)}): see {self._root}."
-            )
+            polled, root = Counter(agent for agent, _ in loops), self.houses[0].root
+            raise Stuck(f"Not everything was polled ({len(loops)} of {self.sizes.loops}: {dict(polled)}): see {root}.")
 
     async def closed(self, issues: int, seconds: float) -> None:
         """Return when so many of the issues are closed; after `seconds` raises `Stuck`, with some of the others."""
@@ -168,10 +166,6 @@ class Fleet:
         """Return the issues that are open, each with its labels."""
         threads = [(one, self.lab.at(one.repository).issues.records[one.number]) for one in self.written]
         return [f"{one.repository}#{one.number} {' '.join(thread.labels)}" for one, thread in threads if thread.open]
-
-    @property
-    def _root(self) -> Path:
-        return self.houses[0].root
 
 
 @asynccontextmanager

@@ -71,7 +71,7 @@ async def _take_samples(here: LabHost, names: list[str], issues: int, agents: ps
     """Return a sample after every tenth of the issues, after the fiftieth, and after the last; tell each to stderr."""
     tenth = issues // 10 or 1
     marks = sorted({*range(tenth, issues, tenth), min(FIRST, issues), issues})
-    beginning = await _main_tree(here)
+    beginning = (await here.lab.at(REPOSITORY).bare.git.check("rev-parse", "refs/heads/main^{tree}")).text
     samples: list[Sample] = []
     written = 0
     for mark in marks:
@@ -90,10 +90,6 @@ async def _take_samples(here: LabHost, names: list[str], issues: int, agents: ps
         samples.append(_take_sample(mark, agents))
         sys.stderr.write(f"{samples[-1]}\n")
     return samples
-
-
-async def _main_tree(here: LabHost) -> str:
-    return (await here.lab.at(REPOSITORY).bare.git.check("rev-parse", "refs/heads/main^{tree}")).text
 
 
 async def _set_back(here: LabHost, tree: str) -> None:

@@ -162,16 +162,13 @@ def _count_overlaps(report: HistoryReport, evidence: Evidence, allowed: Allowanc
     found: list[str] = []
     for ref, line in evidence.fences.items():
         for before, move in _epoch_ends(line):
-            late = [one.at for one in evidence.acks if _says_active(one, before) and one.at > move.at]
+            active = [one for one in evidence.acks if one.nonce == before.nonce and one.state == ACTIVE]
+            late = [one.at for one in active if one.at > move.at]
             if late and before.agent != move.agent:
                 found.append(f"{ref}: {before.agent} until {max(late) - move.at:.0f} s after {move.agent} began")
     report.counts["overlapping holders"] = len(found)
     if len(found) > allowed.pauses:
         report.wrong.append(f"{len(found)} holders overlapped, {allowed.pauses} were paused: {'; '.join(found[:3])}.")
-
-
-def _says_active(one: AckWrite, move: FenceMove) -> bool:
-    return one.nonce == move.nonce and one.state == ACTIVE
 
 
 def _check_early(line: Sequence[FenceMove], evidence: Evidence) -> Iterator[str]:

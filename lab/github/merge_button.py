@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lab.github.http.refusals import Refusal
 from lab.github.merge_requirements import QUEUE, is_behind, missing, passed
-from lab.github.repositories import merging
+from lab.github.repositories import git_objects
 from lab.github.repositories.pull_refs import hide_merge, try_merge
 from lab.github.world.accounts import AccountRecord
 from lab.github.world.pulls import PullRecord
@@ -73,7 +73,7 @@ async def bring_up_to_date(repository: RepositoryRecord, pull: PullRecord, actor
     if await bare.merge_base(base, pull.head_sha) == base:
         raise Refusal(422, "There are no new commits on the base branch.")
     message = f"Merge branch '{pull.base_branch}' into {pull.head_branch}"
-    new = await merging.merge_commit(bare.git, pull.head_sha, base, message, _author(actor))
+    new = await git_objects.merge_commit(bare.git, pull.head_sha, base, message, _author(actor))
     if new is None:
         raise Refusal(422, "merge conflict between base and head")
     if not await bare.update_ref(f"refs/heads/{pull.head_branch}", new, expected=pull.head_sha):

@@ -26,11 +26,11 @@ from lab.github.fault_injection.faults import Faults
 from lab.github.fault_injection.lag import Lag
 from lab.github.fault_injection.middleware import FaultMiddleware
 from lab.github.fault_injection.sudden_changes import SuddenChanges
-from lab.github.http import signed
-from lab.github.http.attachments import Attachments
+from lab.github.http import storage
 from lab.github.http.exchanges import Exchanges
 from lab.github.http.host import Host
 from lab.github.http.service import Service
+from lab.github.http.storage import Attachments
 from lab.github.repositories.bare import Bare
 from lab.github.repositories.git_http import GitHttp
 from lab.github.repositories.pull_refs import catch_up, follow
@@ -254,7 +254,7 @@ class Lab(SiteActions):
         app = web.Application(middlewares=layers, client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
         admin = Admin(self.admin_token, self.faults, self.clock, self._add_wish, self.lag)
-        logs = web.get(signed.PATH, partial(signed.serve, self.world))
+        logs = web.get(storage.LOGS, partial(storage.serve_log, self.world))
         app.add_routes([*admin.routes(), logs, *self.attachments.routes()])
         service.mount(app.router, [*OPERATIONS, *BESIDE_REST])
         return app

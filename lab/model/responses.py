@@ -65,7 +65,8 @@ def _items(turn: Turn, number: int) -> list[dict[str, Any]]:
     search = {"action": {"type": "search", "query": "docs"}}
     items = [_item("web_search_call", number, 200 + index, **search) for index in range(turn.usage.searches)]
     if text:
-        part = {"type": "refusal", "refusal": text} if turn.refuses else _text_part(text)
+        said = {"type": "output_text", "text": text, "annotations": []}
+        part = {"type": "refusal", "refusal": text} if turn.refuses else said
         items.append(_item("message", number, 99, role="assistant", content=[part]))
     for index, tool in enumerate(turn.tools):
         about = {"call_id": call_id("call", number, index), "name": tool.name}
@@ -74,10 +75,6 @@ def _items(turn: Turn, number: int) -> list[dict[str, Any]]:
         else:
             items.append(_item("function_call", number, index, **about, arguments=json.dumps(tool.input)))
     return items
-
-
-def _text_part(text: str) -> dict[str, Any]:
-    return {"type": "output_text", "text": text, "annotations": []}
 
 
 def _item(kind: str, turn: int, number: int, **rest: object) -> dict[str, Any]:

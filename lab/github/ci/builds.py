@@ -141,7 +141,9 @@ class Ci:
             if job.ending is None:
                 await self._execute(job)
             else:
-                self._finish(job, _outcome_of(job.ending), self._clock.now(), ())
+                conclusion = job.ending.conclusion
+                outcome = JobOutcome(conclusion, f"Concluded {conclusion}", job.ending.says, "")
+                self._finish(job, outcome, self._clock.now(), ())
 
     async def _execute(self, job: _Job) -> None:
         directory = Path(tempfile.mkdtemp(prefix=f"{job.sha[:8]}-", dir=self._workdir))
@@ -196,11 +198,6 @@ class Ci:
             "GITHUB_SHA": sha,
             "GITHUB_WORKSPACE": str(directory / "tree"),
         }
-
-
-def _outcome_of(ending: Ending) -> JobOutcome:
-    """The outcome of a job whose command was not run."""
-    return JobOutcome(ending.conclusion, f"Concluded {ending.conclusion}", ending.says, "")
 
 
 def _tail(log: Path) -> str:

@@ -22,14 +22,14 @@ from markdown_it import MarkdownIt
 
 from lab.github.fault_injection.faults import is_git, staleness
 from lab.github.fault_injection.middleware import FAULTS
-from lab.github.http.attachments import PREFIX
 from lab.github.http.call import REPOSITORY, ApiCall, Operation, Reply
 from lab.github.http.exchanges import Exchange, Exchanges
 from lab.github.http.refusals import Moved, Refusal, not_found, redirected
 from lab.github.http.request_checks import ENTERPRISE, Admission, Caller, came_to, inside
+from lab.github.http.storage import ATTACHMENTS
 from lab.github.repositories.bare import called_by
 from lab.github.wire.site import ServedRoot
-from lab.github.world.accounts import Allowance, TokenRecord
+from lab.github.world.accounts import TokenRecord
 
 _UNLISTED = "/{tail:(?s:.*)}"
 """Catches every path that no operation has."""
@@ -76,7 +76,7 @@ class Service:
         response.headers.setdefault("Date", formatdate(self.site.world.registrar.precise(), usegmt=True))
         response.headers["x-github-request-id"] = f"LAB:{self._serial:08X}"
         response.headers["x-github-media-type"] = "github.v3; format=json"
-        beside = request.path.startswith(("/_", PREFIX))  # the site's, and our own
+        beside = request.path.startswith(("/_", ATTACHMENTS))  # the site's, and our own
         told = request.method != "HEAD" and not beside  # no description has HEAD
         if told and not is_git(request.path):
             self._exchanges.add(_exchange(request, body, response))
@@ -134,9 +134,17 @@ class Service:
         return f"{came_to(request, self.site.root)}{moved.path}{rest}"
 
     def _limits(self, login: str, *, charge: bool) -> dict[str, str]:
+        """Return the headers with the remaining requests of the hour."""
         world = self.site.world
         count = world.meter.charge if charge else world.meter.allowance
-        return _limit_headers(count(login, world.registrar.now()))
+        allowance = count(login, world.registrar.now())
+        return {
+            "x-ratelimit-limit": str(allowance.limit),
+            "x-ratelimit-remaining": str(allowance.remaining),
+            "x-ratelimit-used": str(allowance.used),
+            "x-ratelimit-reset": str(allowance.reset),
+            "x-ratelimit-resource": "core",
+        }
 
 
 def _pattern(parameter: re.Match[str]) -> str:
@@ -213,17 +221,6 @@ def _answer(request: web.Request, reply: Reply) -> web.Response:
 def _refuse(refusal: Refusal) -> web.Response:
     """A refusal as GitHub words it."""
     return web.json_response(refusal.body, status=refusal.status, headers=refusal.headers)
-
-
-def _limit_headers(allowance: Allowance) -> dict[str, str]:
-    """Return the headers with the remaining requests of the hour."""
-    return {
-        "x-ratelimit-limit": str(allowance.limit),
-        "x-ratelimit-remaining": str(allowance.remaining),
-        "x-ratelimit-used": str(allowance.used),
-        "x-ratelimit-reset": str(allowance.reset),
-        "x-ratelimit-resource": "core",
-    }
 
 
 def _token_headers(operation: Operation, token: TokenRecord) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio.to_thread
 
-from lab.github.repositories import changes, merging
+from lab.github.repositories import changes, git_objects
 from lab.github.repositories.changes import ChangedFile, CommitInfo
 from lab.github.repositories.git_command import GITHUB, Git
 from lab.github.repositories.ref_log import RefLog, RefMove
@@ -154,7 +154,7 @@ class Bare:
 
     async def mergeable(self, base: str, head: str) -> bool:
         """Return whether `head` merges into `base` without a conflict."""
-        return await merging.merged_tree(self.git, base, head) is not None
+        return await git_objects.merged_tree(self.git, base, head) is not None
 
     async def merge(
         self, base_branch: str, head: str, *, method: str, title: str, message: str, author: tuple[str, str]
@@ -169,9 +169,9 @@ class Bare:
             base = (await self.git.check("rev-parse", "--verify", f"{ref}^{{commit}}")).text
             match method:
                 case "merge" | "squash":
-                    new = await merging.merge_commit(self.git, base, head, text, author, squash=method == "squash")
+                    new = await git_objects.merge_commit(self.git, base, head, text, author, squash=method == "squash")
                 case "rebase":
-                    new = await merging.rebased(self.git, base, head, author)
+                    new = await git_objects.rebased(self.git, base, head, author)
                 case _:
                     raise ValueError(f"Unknown merge method {method!r}.")
             if new is not None:

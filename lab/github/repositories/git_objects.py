@@ -1,4 +1,8 @@
-"""Git objects of a bare repository, made and read one by one: blobs, trees, commits."""
+"""Git objects of a bare repository, made and read one by one: blobs, trees, commits.
+
+Of the three ways in which GitHub merges each returns the new commit, which no ref names yet, or None when there is a
+conflict; there is no work tree and no index.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.github.repositories import changes
-from lab.github.repositories.changes import Signature
-from lab.github.repositories.git_command import Git, signed
+from lab.github.repositories.changes import CommitInfo, Signature
+from lab.github.repositories.git_command import GITHUB, Git, signed
+from shared.process import CommandFailed
 
 TREE_MODES = {"100644": "blob", "100755": "blob", "040000": "tree", "160000": "commit", "120000": "blob"}
 """Mode of a tree's entry -> type of the object that it names."""
 
 _NOTHING = "0" * 40
+
+_CONFLICT = 1
+"""Exit code of `git merge-tree` when the merge has conflicts; any other than 0 is a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,37 @@ def tree_entries(listing: bytes) -> list[TreeEntry]:
     return [_entry(line) for line in filter(None, listing.decode("utf-8", "replace").split("\0"))]
 
 
+async def merged_tree(git: Git, ours: str, theirs: str) -> str | None:
+    """The tree of a three-way merge of two commits, or None when it conflicts."""
+    finished = await git.run("merge-tree", "--write-tree", "--no-messages", ours, theirs)
+    if finished.code not in {0, _CONFLICT}:
+        raise CommandFailed(finished)
+    return finished.text if finished.code == 0 else None
+
+
+async def merge_commit(
+    git: Git, base: str, head: str, message: str, author: tuple[str, str], *, squash: bool = False
+) -> str | None:
+    """A commit with both parents, also where git could fast-forward; with `squash` the base is its only parent."""
+    tree = await merged_tree(git, base, head)
+    parents = (base,) if squash else (base, head)
+    return tree and await commit_tree(git, tree, parents, f"{message.rstrip()}\n", signed(author, GITHUB))
+
+
+async def rebased(git: Git, base: str, head: str, committer: tuple[str, str]) -> str | None:
+    """The commits of the head, without merges, one by one on top of the base; authors and their dates stay."""
+    log = await git.check(
+        "log", "-z", "--reverse", "--topo-order", "--no-merges", changes.LOG_FORMAT, f"{base}..{head}"
+    )
+    tip = base
+    for commit in changes.commits(log.stdout):
+        picked = await _pick(git, tip, commit, committer)
+        if picked is None:
+            return None
+        tip = picked
+    return tip
+
+
 async def _put(git: Git, entry: TreeEntry, index: dict[str, str]) -> bool:
     """Set one path, or take it away."""
     mode, sha = ("0", _NOTHING) if entry.sha is None else (entry.mode, entry.sha)
@@ -109,3 +148,12 @@ def _entry(line: str) -> TreeEntry:
     facts, _, path = line.partition("\t")
     mode, found, sha, size = facts.split()
     return TreeEntry(path, mode, found, sha, int(size) if size.isdecimal() else None)
+
+
+async def _pick(git: Git, onto: str, commit: CommitInfo, committer: tuple[str, str]) -> str | None:
+    """`commit` again on `onto`. git 2.39 cannot be told a merge base, so the target is hung below its parent."""
+    stand_in = await commit_tree(git, f"{onto}^{{tree}}", commit.parents, "stand-in\n", signed(GITHUB, GITHUB))
+    tree = await merged_tree(git, stand_in, commit.sha)
+    author = (commit.author.name, commit.author.email)
+    identity = signed(author, committer, changes.git_date(commit.author))
+    return tree and await commit_tree(git, tree, (onto,), f"{commit.message.rstrip()}\n", identity)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.github.repositories import diff_lines, merging
+from lab.github.repositories import diff_lines, git_objects
 from lab.github.repositories.bare import pushed_by
 from lab.github.world.pulls import InlineRecord, PullRecord
 from lab.github.world.repository import RepositoryRecord
@@ -34,7 +34,7 @@ async def try_merge(repository: RepositoryRecord, pull: PullRecord) -> bool:
         return merges
     author = thread.author, f"{thread.author}@users.noreply.github.com"
     message = f"Merge {pull.head_sha} into {base}"
-    merge = await merging.merge_commit(repository.bare.git, base, pull.head_sha, message, author)
+    merge = await git_objects.merge_commit(repository.bare.git, base, pull.head_sha, message, author)
     await _remember(repository, pull, base, merge)
     return merge is not None
 

@@ -6,7 +6,6 @@ from lab.github.http.call import Operation
 from lab.github.routes import (
     accounts,
     actions,
-    apps,
     branches,
     checks,
     comments,
@@ -24,7 +23,6 @@ from lab.github.routes import (
 
 OPERATIONS: list[Operation] = [
     *accounts.routes,
-    *apps.routes,
     *repositories.routes,
     *comments.routes,
     *labels.routes,

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from lab.github.ci.behaviours import STARTUP
-from lab.github.http import signed
+from lab.github.http import storage
 from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, not_found
 from lab.github.wire import checks as wire
@@ -178,7 +178,7 @@ def _cannot_be_retried() -> Refusal:
 
 
 def _download(call: ApiCall, log: str) -> Reply:
-    address = signed.address(call.site.world, call.site.downloads, call.repository.facts.id, log)
+    address = storage.log_address(call.site.world, call.site.downloads, call.repository.facts.id, log)
     return Reply(302, headers={"Location": address}, content=b"", content_type="text/html;charset=utf-8")
 
 

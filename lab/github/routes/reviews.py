@@ -70,7 +70,7 @@ async def request_review(call: ApiCall) -> Reply:
     pull, names = call.pull(), call.names("PullRequest", "reviewers") or []
     if call.repository.pulls.thread(pull.number).author in names:
         raise Refusal(422, "Review cannot be requested from pull request author.")
-    if not all(_collaborates(call, login) for login in names):
+    if not {call.repository.facts.owner, *call.repository.facts.collaborators}.issuperset(names):
         raise Refusal(
             422,
             "Reviews may only be requested from collaborators. One or more of the users or teams you specified is "
@@ -78,11 +78,6 @@ async def request_review(call: ApiCall) -> Reply:
         )
     asked = call.repository.pulls.request(pull.number, names, call.login)
     return Reply(201, call.show(wire.simple, asked))
-
-
-def _collaborates(call: ApiCall, login: str) -> bool:
-    facts = call.repository.facts
-    return login in facts.collaborators or login == facts.owner
 
 
 def _review(call: ApiCall) -> ReviewRecord:

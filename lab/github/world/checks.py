@@ -104,9 +104,7 @@ class Checks:
 
     def start(self, sha: str, name: str, branch: str = "") -> CheckRecord:
         """A job begins; all jobs of one commit belong to one workflow run."""
-        run = self.suite(sha, branch)
-        record = CheckRecord(self._registrar.new_id(), run.id, run.attempt, name, sha, self._registrar.now())
-        return self.checks.put(record.id, record)
+        return self.report(self.suite(sha, branch), name)
 
     def suite(self, sha: str, branch: str, app: str = ACTIONS) -> RunRecord:
         """The suite of an App on a commit, made if there is none."""
