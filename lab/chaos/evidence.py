@@ -40,7 +40,6 @@ class AckWrite:
 
     at: float
     number: int
-    comment: int
     kind: str
     agent: str
     nonce: str
@@ -100,10 +99,9 @@ class WireLog:
         body = record.body.replace("\r\n", "\n")
         line, trailer = _ACK.search(body), _NONCE.search(body)
         if line is not None and trailer is not None:
-            where = (self.now(), record.number, record.id)
-            shared = int(trailer["format"]) >= _SHARED
             said = (line["kind"], line["agent"], trailer["nonce"], trailer["state"])
-            self.acks.append(AckWrite(*where, *said, new, shared))
+            shared = int(trailer["format"]) >= _SHARED
+            self.acks.append(AckWrite(self.now(), record.number, *said, new, shared))
 
 
 def _died_soon_after(one: AckWrite, died: float, who: str) -> bool:

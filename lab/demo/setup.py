@@ -40,11 +40,6 @@ class Stage:
         """The agents' configuration file."""
         return self.root / "config.yml"
 
-    @property
-    def state(self) -> Path:
-        """The agents' state directory."""
-        return self.root / "state"
-
     def log(self, agent: str) -> Path:
         """Return the file with one agent process's output."""
         return self.root / f"{agent}.log"

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 
 import anyio
 from aiohttp import web
@@ -105,9 +104,7 @@ class Lab(SiteActions):
         await self._host.start(self._application(self._service))
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._host is not None:
             await self._host.stop()
         for ci in self.ci.values():

@@ -10,9 +10,8 @@ from lab.github.http.call import THREADS, ApiCall, Operations, Reply
 from lab.github.merge_button import COMMITS_READ
 from lab.github.repositories.changes import CommitInfo
 from lab.github.wire import commits, pulls, threads
-from lab.github.wire.site import Json, ServedRoot, stamp
+from lab.github.wire.site import Json, stamp
 from lab.github.world.issues import IssueRecord
-from lab.github.world.repository import RepositoryRecord
 
 routes = Operations()
 
@@ -31,8 +30,14 @@ async def list_timeline(call: ApiCall) -> Reply:
     issue = call.issue()
     pull = call.repository.pulls.records.get(issue.number)
     pushed = [] if pull is None else await call.repository.bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
-    shown = timeline(call.site, call.repository, issue, pushed[::-1], call.login)
-    return call.page(shown, lambda moment: moment)
+    moments = [
+        *_events(call, issue),
+        *_comments(call, issue),
+        *_reviews(call, issue),
+        *_mentions(call, issue),
+        *_commits(call, pushed[::-1]),
+    ]
+    return call.page(sorted(moments, key=lambda moment: moment[:2]), lambda moment: moment.shown)
 
 
 class Moment(NamedTuple):
@@ -43,55 +48,41 @@ class Moment(NamedTuple):
     shown: Json
 
 
-def timeline(
-    site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord, pushed: Sequence[CommitInfo], viewer: str
-) -> list[Json]:
-    """Commits (oldest first), comments, reviews, mentions and events of a thread, by time."""
-    moments = [
-        *_events(site, repository, issue),
-        *_comments(site, repository, issue),
-        *_reviews(site, repository, issue, viewer),
-        *_mentions(site, repository, issue),
-        *_commits(site, repository, pushed),
-    ]
-    return [moment.shown for moment in sorted(moments, key=lambda moment: moment[:2])]
-
-
-def _events(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
-    for record in repository.issues.events:
+def _events(call: ApiCall, issue: IssueRecord) -> Iterator[Moment]:
+    for record in call.repository.issues.events:
         if record.number == issue.number:
-            yield Moment(record.at, record.id, threads.event(site, repository, record))
+            yield Moment(record.at, record.id, call.show(threads.event, record))
 
 
-def _comments(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
-    for record in repository.comments.of(issue.number):
-        user = site.actor(record.author)
-        shown = threads.comment(site, repository, record)
-        yield Moment(record.created_at, record.id, {**shown, "event": "commented", "actor": user, "user": user})
+def _comments(call: ApiCall, issue: IssueRecord) -> Iterator[Moment]:
+    for record in call.repository.comments.of(issue.number):
+        user = call.site.actor(record.author)
+        shown = {**call.show(threads.comment, record), "event": "commented", "actor": user, "user": user}
+        yield Moment(record.created_at, record.id, shown)
 
 
-def _reviews(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord, viewer: str) -> Iterator[Moment]:
-    for record in repository.pulls.reviews_of(issue.number, viewer):
-        shown = {**pulls.review(site, repository, record), "event": "reviewed", "user": site.actor(record.author)}
+def _reviews(call: ApiCall, issue: IssueRecord) -> Iterator[Moment]:
+    for record in call.repository.pulls.reviews_of(issue.number, call.login):
+        shown = {**call.show(pulls.review, record), "event": "reviewed", "user": call.site.actor(record.author)}
         yield Moment(record.submitted_at, record.id, {**shown, "state": record.state.lower()})
 
 
-def _mentions(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
+def _mentions(call: ApiCall, issue: IssueRecord) -> Iterator[Moment]:
     """Other threads whose text names this one."""
     name = re.compile(rf"(?<![\w/])#{issue.number}\b")
-    for other in repository.issues.records.values():
+    for other in call.repository.issues.records.values():
         if other.number != issue.number and name.search(other.body or ""):
             shown = {
                 "event": "cross-referenced",
-                "actor": site.actor(other.author),
+                "actor": call.site.actor(other.author),
                 "created_at": stamp(other.created_at),
                 "updated_at": stamp(other.created_at),
-                "source": {"type": "issue", "issue": threads.issue(site, repository, other)},
+                "source": {"type": "issue", "issue": call.show(threads.issue, other)},
             }
             yield Moment(other.created_at, other.id, shown)
 
 
-def _commits(site: ServedRoot, repository: RepositoryRecord, pushed: Sequence[CommitInfo]) -> Iterator[Moment]:
+def _commits(call: ApiCall, pushed: Sequence[CommitInfo]) -> Iterator[Moment]:
     for order, info in enumerate(pushed):
-        shown = {**commits.git_commit(site, repository, info), "event": "committed"}
+        shown = {**call.show(commits.git_commit, info), "event": "committed"}
         yield Moment(int(info.committer.date.timestamp()), order, shown)

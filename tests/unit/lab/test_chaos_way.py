@@ -21,8 +21,8 @@ def fence(at: float, old: str | None, new: str, nonce: str, agent: str, **traile
     return FenceMove(at, REF, old, new, old, said | {name.replace("_", "-"): text for name, text in trailers.items()})
 
 
-def ack(at: float, nonce: str, state: str = "active", *, comment: int = 1, posted: bool = False) -> AckWrite:
-    return AckWrite(at, 7, comment, "worker", f"worker-{nonce[0]}", nonce, state, posted)
+def ack(at: float, nonce: str, state: str = "active", *, posted: bool = False) -> AckWrite:
+    return AckWrite(at, 7, "worker", f"worker-{nonce[0]}", nonce, state, posted)
 
 
 def change(at: float, *moves: tuple[str, str | None, str | None], by: str = "engine") -> RefChange:
@@ -144,7 +144,7 @@ def taken_early(life: Evidence) -> Evidence:
 
 
 def second_comment(life: Evidence) -> Evidence:
-    return replace(life, acks=[*life.acks, ack(62, SECOND, comment=2, posted=True)])
+    return replace(life, acks=[*life.acks, ack(62, SECOND, posted=True)])
 
 
 def flood(life: Evidence) -> Evidence:
