@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,31 +45,18 @@ Trouble = Callable[[], Coroutine[Any, Any, None]]
 """Makes trouble until it is cancelled."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChaosOptions:
-    """Options of the command line."""
-
-    minutes: float
-    seed: int
-    issues: int
-    directory: Path
-    keep: bool
-    lag: float = LAG
-    """Share of the answers that may come late and do."""
-
-
-def options(argv: Sequence[str] | None = None) -> ChaosOptions:
+def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m lab.chaos", description="Everything goes wrong, for a while.")
     parser.add_argument("--minutes", type=float, default=10.0, help="how long things go wrong")
-    parser.add_argument("--seed", type=int, default=None, help="of everything random; printed when not given")
+    parser.add_argument(
+        "--seed", type=int, default=random.randrange(10**6), help="of everything random; printed when not given"
+    )
     parser.add_argument("--issues", type=int, default=ISSUES, help="half of them stories, half written by hand")
     parser.add_argument("--directory", type=Path, default=Path(".demo"), help="where the trial's directory is made")
     parser.add_argument("--lag", type=float, default=LAG, help="share of late answers of GitHub's replicas, 0 to 1")
     parser.add_argument("--keep", action="store_true", help="keep everything even if all went well")
-    got = parser.parse_args(argv)
-    seed = random.randrange(10**6) if got.seed is None else got.seed
-    return ChaosOptions(got.minutes, seed, got.issues, got.directory.absolute(), got.keep, got.lag)
+    return parser.parse_args(argv)
 
 
 def agents() -> dict[str, tuple[Role, str]]:
@@ -80,7 +66,7 @@ def agents() -> dict[str, tuple[Role, str]]:
     return {f"{role}-{number}": (role, f"machine-{number % 4}") for role, number in every}
 
 
-async def trial(options: ChaosOptions, root: Path) -> list[str]:
+async def trial(options: argparse.Namespace, root: Path) -> list[str]:
     """Run the trial and print the report; return what must never happen and did."""
     clock, chance = RealClock(), random.Random(options.seed)
     guests = names(options.issues)
@@ -182,7 +168,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # no agent outlives the trial
     _say(f"seed {wanted.seed}, {wanted.minutes:g} minutes of trouble, {wanted.issues} issues")
     wanted.directory.mkdir(parents=True, exist_ok=True)
-    root = Path(tempfile.mkdtemp(prefix="chaos-", dir=wanted.directory))
+    root = Path(tempfile.mkdtemp(prefix="chaos-", dir=wanted.directory.absolute()))
     try:
         wrong = anyio.run(trial, wanted, root)
     except KeyboardInterrupt:
