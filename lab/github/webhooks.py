@@ -11,6 +11,7 @@ import json
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import aiohttp
 
@@ -54,21 +55,13 @@ class Webhooks:
 
     def follow(self, repository: RepositoryRecord) -> None:
         """Send the changes in a repository from now on."""
-
-        def tell(happening: Happening | None) -> None:
-            if happening is not None:
-                self.tell(repository, happening)
-
-        def opened(record: PullRecord, new: bool) -> None:
-            if new:
-                tell(of_new_thread(repository, record.number))
-
+        tell = partial(self.tell, repository)
         checks, pulls, issues = repository.checks, repository.pulls, repository.issues
         issues.on_event = lambda record: tell(of_thread(repository, record))
         issues.records.on_put = lambda record, new: (
             tell(of_new_thread(repository, record.number)) if new and not record.is_pull else None
         )
-        pulls.records.on_put = opened
+        pulls.records.on_put = lambda record, new: tell(of_new_thread(repository, record.number)) if new else None
         pulls.reviews.on_put = lambda record, new: tell(of_review(repository, record))
         repository.comments.records.on_put = lambda record, new: tell(of_comment(repository, record, new=new))
         checks.checks.on_put = lambda record, new: tell(of_check(repository, record, new=new))
@@ -80,8 +73,10 @@ class Webhooks:
             pusher = pushed_by.get() or repository.facts.owner
             self.tell(repository, of_push(repository, (ref, old, new), pusher))
 
-    def tell(self, repository: RepositoryRecord, happening: Happening) -> None:
-        """Send one event to every hook that wants it."""
+    def tell(self, repository: RepositoryRecord, happening: Happening | None) -> None:
+        """Send one event, if it is one of webhooks, to every hook that wants it."""
+        if happening is None:
+            return
         for hook in repository.facts.hooks:
             if not hook.events or happening.event in hook.events:
                 task = asyncio.get_running_loop().create_task(self._send(repository, hook, happening))

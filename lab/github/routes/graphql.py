@@ -104,11 +104,7 @@ class _Root:
         shown = _labelled_thread(repository, number)
         if not repository.issues.require(number).is_pull:
             return shown
-
-        def reviews(_: object, first: int = 100, after: str | None = None) -> Mapping[str, Any]:
-            found = repository.pulls.reviews_of(number, self._call.login)
-            return _page([_review(one) for one in found], first, after)
-
+        reviews = _pages(lambda: [_review(one) for one in repository.pulls.reviews_of(number, self._call.login)])
         return {**shown, "reviews": reviews}
 
     def updateIssue(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -173,10 +169,7 @@ def _labels(repository: RepositoryRecord, ids: Sequence[str]) -> list[LabelRecor
 
 def _labelled_thread(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
     thread = repository.issues.require(number)
-
-    def labels(_: object, first: int = 100, after: str | None = None) -> Mapping[str, Any]:
-        return _page([{"id": name, "name": name} for name in thread.labels], first, after)
-
+    labels = _pages(lambda: [{"id": name, "name": name} for name in thread.labels])
     kind = "PullRequest" if thread.is_pull else "Issue"
     return {"__typename": kind, "id": _thread_node(thread), "number": number, "labels": labels}
 
@@ -215,6 +208,11 @@ def _state(repository: RepositoryRecord, pull: PullRecord) -> str:
     return "OPEN" if repository.pulls.thread(pull.number).open else "CLOSED"
 
 
+def _pages(nodes: Callable[[], list[Mapping[str, Any]]]) -> Callable[..., Mapping[str, Any]]:
+    """Return a resolver for a field that is a connection."""
+    return lambda _, first=100, after=None: _page(nodes(), first, after)
+
+
 def _page(nodes: list[Mapping[str, Any]], first: int, after: str | None) -> Mapping[str, Any]:
     """A connection's page; a cursor is the place in the whole list."""
     begin = int(after or 0)
@@ -231,10 +229,8 @@ def _pull_by_number(repository: RepositoryRecord, number: int) -> Mapping[str, A
 
 
 def _pull_request(repository: RepositoryRecord, pull: PullRecord) -> Mapping[str, Any]:
-    def threads(_: object, first: int = 100, after: str | None = None) -> Mapping[str, Any]:
-        roots = [one for one in repository.pulls.inline_of(pull.number) if one.in_reply_to is None]
-        return _page([_thread(one) for one in roots], first, after)
-
+    remarks = repository.pulls.inline_of
+    threads = _pages(lambda: [_thread(one) for one in remarks(pull.number) if one.in_reply_to is None])
     thread = repository.pulls.thread(pull.number)
     return {
         "__typename": "PullRequest",
