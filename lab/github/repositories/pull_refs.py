@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.github.repositories import diff_lines, git_objects
+from lab.github.repositories import changes, git_objects
 from lab.github.repositories.bare import pushed_by
 from lab.github.world.pulls import InlineRecord, PullRecord
 from lab.github.world.repository import RepositoryRecord
@@ -136,7 +136,7 @@ async def _outdate(repository: RepositoryRecord, pull: PullRecord, remarks: list
     patches = {change.path: change.patch for change in files}
     for remark in remarks:
         old = remark.place
-        now = diff_lines.place(old.path, patches.get(old.path), line=old.line, side=old.side)
+        now = changes.place(old.path, patches.get(old.path), line=old.line, side=old.side)
         if now is None or now.text != old.text:
             repository.pulls.inline.change(remark.id, line=None)
         else:

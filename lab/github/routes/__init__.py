@@ -6,7 +6,6 @@ from lab.github.http.call import Operation
 from lab.github.routes import (
     accounts,
     actions,
-    branches,
     checks,
     comments,
     commits,
@@ -34,7 +33,6 @@ OPERATIONS: list[Operation] = [
     *actions.routes,
     *checks.routes,
     *commits.routes,
-    *branches.routes,
     *git_data.routes,
 ]
 """All operations, in the order in which the router tries them: of two that match a path the longer comes first."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from lab.github.http.call import ApiCall, Operations, Reply, created
 from lab.github.http.refusals import Refusal, custom, invalid, not_found, unprocessable
-from lab.github.repositories import diff_lines
+from lab.github.repositories import changes
 from lab.github.wire import pulls as wire
 from lab.github.world.issues import MAX_BODY, check_body
 from lab.github.world.pulls import DiffPlace, InlineRecord, PullRecord
@@ -107,8 +107,8 @@ def _place(patches: Patches, remark: Mapping[str, Any]) -> DiffPlace | None:
     if side not in SIDES or not all(one is None or type(one) is int for one in (line, start, position)):
         return None
     if line is None:
-        return diff_lines.place_at(path, patches[path], position or 0)
-    return diff_lines.place(path, patches[path], line=line, side=side, start_line=start)
+        return changes.place_at(path, patches[path], position or 0)
+    return changes.place(path, patches[path], line=line, side=side, start_line=start)
 
 
 def _answer(call: ApiCall, pull: PullRecord, root_id: int, body: str) -> InlineRecord:

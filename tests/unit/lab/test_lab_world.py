@@ -7,7 +7,7 @@ from fakes.clock import PassingClock
 
 from lab.github.fault_injection.faults import Fault, FaultKind, Faults, FaultTarget
 from lab.github.merge_button import closing_numbers
-from lab.github.repositories import diff_lines
+from lab.github.repositories import changes
 from lab.github.world.comments import Comments
 from lab.github.world.issues import Issues
 from lab.github.world.labels import LabelBook
@@ -63,16 +63,16 @@ def test_a_stale_reader_sees_edits_and_deletions_of_the_past() -> None:
     ],
 )
 def test_a_line_has_one_place_on_its_side(line: int, side: str, text: str, position: int) -> None:
-    place = diff_lines.place("f", PATCH, line=line, side=side)
+    place = changes.place("f", PATCH, line=line, side=side)
     assert place is not None
     assert (place.text, place.position) == (text, position)
-    assert diff_lines.place_at("f", PATCH, position) == place or text in {"a", "c"}
+    assert changes.place_at("f", PATCH, position) == place or text in {"a", "c"}
 
 
 @pytest.mark.parametrize(("line", "side"), [(0, "RIGHT"), (5, "RIGHT"), (10, "RIGHT"), (13, "RIGHT"), (4, "LEFT")])
 def test_lines_outside_the_diff_have_none(line: int, side: str) -> None:
-    assert diff_lines.place("f", PATCH, line=line, side=side) is None
-    assert diff_lines.place("f", None, line=line, side=side) is None
+    assert changes.place("f", PATCH, line=line, side=side) is None
+    assert changes.place("f", None, line=line, side=side) is None
 
 
 @pytest.mark.parametrize(
