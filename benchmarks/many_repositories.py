@@ -32,27 +32,26 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
             people = {ENGINE: "write", REVIEWER: "write"}
             await here.lab.repository(name, target_project.files(), collaborators=people, check_command="true")
             label_as_init(here.lab, name)
-        state = _write_config(here, names)
-        rows = await _measure_start(here, state, "cold")
-        warm = await _measure_start(here, state, "warm")
+        config = _write_config(here, names)
+        rows = await _measure_start(here, config, "cold")
+        warm = await _measure_start(here, config, "warm")
         return [*rows, *warm], {"repositories": REPOSITORIES, "load": round(psutil.getloadavg()[0], 1)}
 
 
-def _write_config(here: LabHost, names: list[str]) -> str:
-    """Return the state directory of a machine that polls them all."""
+def _write_config(here: LabHost, names: list[str]) -> Path:
+    """Return the configuration of a machine that polls them all."""
     settings = here.configuration(
         {}, state="many", github={"api_url": here.proxy.url, "share": 1}, lock={"settle": 0.2}
     )
     keys = {"poll_interval": POLL_SECONDS, "llm_backend": "scripted", "test_command": "true"}
-    here.configured("many", {**settings, "repositories": [{"name": name, **keys} for name in names]})
-    return "many"
+    return here.configured("many", {**settings, "repositories": [{"name": name, **keys} for name in names]})
 
 
-async def _measure_start(here: LabHost, state: str, kind: str) -> list[Row]:
+async def _measure_start(here: LabHost, config: Path, kind: str) -> list[Row]:
     """Measure one start of a process, to its first poll of the last repository."""
     here.proxy.exchanges.clear()
     began = here.clock.boot()
-    async with here.started(Role.WORKER, WORKER, here.root / f"{state}.yml") as pid:
+    async with here.started(Role.WORKER, WORKER, config) as pid:
         complaint = f"Not every repository was polled after {10 * COLD_SECONDS:.0f} s"
         await here.until(lambda: _all_polled(here), 10 * COLD_SECONDS, lambda: complaint, pause_seconds=0.1)
         seconds, counts = here.clock.boot() - began, here.proxy.tally()
