@@ -124,6 +124,7 @@ class Identities:
         neighbours = process.connections.neighbours(process.settings.state_dir, account, process.clock)
         neighbours.join(process.agent.id, repositories)
         pace.pacing.points.join(process.agent.id, repositories)
+        pace.pacing.points.shares = process.settings.webhook.port is None
         if github.share is None:
             pace.pacing.points.neighbours = neighbours.polled
 

@@ -190,11 +190,14 @@ class GitHub:
         return [item async for entry in self._walk(path, params, convert) for item in entry.items]
 
     async def changed(
-        self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object
+        self, path: str, convert: Callable[[Any], tuple[T, ...]], max_age: float = 0.0, **params: object
     ) -> tuple[T, ...] | None:
-        """Return one page as values of `convert`, or None if this reader was last told the same."""
+        """Return one page as values of `convert`, or None if this reader was last told the same.
+
+        A page that another agent of the token has read no more than `max_age` seconds ago will do.
+        """
         url = path + query(params)
-        entry = await self._reads.entry(url, urgent=False, convert=convert)
+        entry = await self._reads.entry(url, urgent=False, convert=convert, max_age=max_age)
         if self._returned.get(url) is entry.items:
             return None
         self._returned[url] = entry.items

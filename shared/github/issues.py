@@ -39,7 +39,7 @@ class Issues:
         One URL, always the same bytes, so that an unchanged list costs nothing. Of bodies, lists keep
         only the lines and files that name other things, see `listing.brief`.
         """
-        found = await self._github.changed(self._recent, listing.issues)
+        found = await self._github.changed(self._recent, listing.issues, self._github.points.shared_seconds())
         return None if found is None else self._note_shown(found)
 
     async def open(self) -> tuple[Issue, ...]:

@@ -1,6 +1,6 @@
 """GitHub's answers kept on disk over a restart and for the machine's other agents of the same token.
 
-Each has to be confirmed by a free 304 before it is used.
+Each has to be confirmed by a free 304 before it is used, or to have been confirmed for another agent right before.
 
 It is a cache: a file that is busy, broken or gone costs full readings and nothing else.
 """
@@ -43,6 +43,16 @@ CREATE TABLE IF NOT EXISTS readings (
 _FORMER = "DROP TABLE IF EXISTS answers"
 """Removes the table of an earlier version, which did not say when an answer was read."""
 
+_CONFIRMED_TABLE = """
+CREATE TABLE IF NOT EXISTS confirmations (
+  who TEXT NOT NULL, url TEXT NOT NULL, etag TEXT NOT NULL, read REAL NOT NULL, asked REAL NOT NULL,
+  PRIMARY KEY (who, url)
+) WITHOUT ROWID
+"""
+_CONFIRM = "INSERT OR REPLACE INTO confirmations VALUES (?, ?, ?, ?, ?)"
+_CONFIRMED = "SELECT etag, read FROM confirmations WHERE who = ? AND url = ? AND asked > ? AND asked <= ?"
+_FORGOTTEN = "DELETE FROM confirmations WHERE asked < ?"
+
 _FIND = "SELECT etag, next, body, read FROM readings WHERE who = ? AND url = ? AND etag <> ? AND read > ?"
 _USED = "UPDATE readings SET used = ? WHERE who = ? AND url = ?"
 _KEEP = "INSERT OR REPLACE INTO readings VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -64,6 +74,20 @@ class KeptAnswer:
     body: bytes
     next: str | None
     read: float
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """An answer that holds: its ETag, which another confirmation may have replaced by a new one, and when it was read
+    (wall clock, seconds).
+    """
+
+    etag: str
+    read: float
+
+    def names(self, etag: str, read: float) -> bool:
+        """Return whether an answer with this ETag, or read at this time, is the one."""
+        return etag == self.etag or read == self.read
 
 
 class KeptAnswers:
@@ -111,6 +135,21 @@ class KeptAnswers:
 
         self._in_transaction(write)
 
+    def confirm(self, url: str, answer: Confirmed, asked: float) -> None:
+        """Note for the token's other agents that GitHub gave, or confirmed, an answer.
+
+        It was asked at the time `asked` (wall clock, seconds).
+        """
+        row = (self._who, url, answer.etag, answer.read, asked)
+        if answer.etag:
+            self._in_transaction(lambda connection: connection.execute(_CONFIRM, row))
+
+    def confirmed(self, url: str, *, after: float) -> Confirmed | None:
+        """Return the answer that was asked for after a time (wall clock, seconds); None if none was."""
+        facts = (self._who, url, after, self._clock.now())
+        found = self._in_transaction(lambda connection: connection.execute(_CONFIRMED, facts).fetchone())
+        return None if found is None else Confirmed(*found)
+
     def close(self) -> None:
         """Close the file."""
         if self._open is not None:
@@ -144,6 +183,8 @@ class KeptAnswers:
             with connection:
                 connection.execute(_FORMER)
                 connection.execute(_TABLE)
+                connection.execute(_CONFIRMED_TABLE)
+                connection.execute(_FORGOTTEN, (self._clock.now() - KEPT_SECONDS,))
                 connection.execute(_OLD, (self._clock.now() - KEPT_SECONDS,))
                 connection.execute(_MANY, (self._most - 1,))
         except BaseException:

@@ -7,6 +7,7 @@ https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -23,6 +24,12 @@ URGENT_RESERVE = 0.1
 
 MINUTE = 60.0
 """Seconds in which points are counted."""
+
+MANY = 3
+"""Number of other agents of an account on this machine from which on they read each other's lists."""
+
+SHARED_FRACTION = 1 / 3
+"""Fraction of the poll interval for which a list that another agent has read will do."""
 
 LOOK_SECONDS = 5.0
 """Seconds after which a waiting read looks again: the share may have become larger."""
@@ -49,6 +56,9 @@ class Points:
         self._spent: deque[tuple[float, int]] = deque()
         self._sum = 0
         self._slowness, self._refused_at = 1.0, 0.0
+        self._shortest = math.inf
+        self.shares = True
+        """False if each poll has to ask GitHub itself, because somebody else tells when there is news."""
         self.neighbours: Callable[[], Sequence[int]] = tuple
         """Returns the number of repositories that each of the account's other agents polls."""
         self.limited: Callable[[], bool] = lambda: True
@@ -65,10 +75,20 @@ class Points:
 
     def interval(self, wanted: float) -> float:
         """Return the seconds between two polls of a repository: `wanted`, or more if the points do not suffice."""
+        self._shortest = min(self._shortest, wanted)
         if self._off or not self.limited():
             return wanted
         per_minute = POINTS_PER_MINUTE * POLLS_FRACTION * self._share
         return max(wanted, MINUTE * (self.polled + sum(self.neighbours())) / per_minute) * self._slow()
+
+    def shared_seconds(self) -> float:
+        """Return for how many seconds a list that another agent of the account has read will do; 0 for not at all.
+
+        Many agents together then look no less often than one alone, and each change is seen, and charged, less often.
+        """
+        if not (self.shares and self.limited()) or math.isinf(self._shortest) or len(self.neighbours()) < MANY:
+            return 0.0
+        return self._shortest * SHARED_FRACTION
 
     async def read(self, *, urgent: bool) -> None:
         """Wait until one read may go out, and count it. Nothing is reserved while waiting."""

@@ -17,7 +17,7 @@ from shared.github.calls import MOVED, Calls
 from shared.github.errors import Limited, NotFound, NotShown
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
-from shared.github.kept_answers import KeptAnswer, KeptAnswers
+from shared.github.kept_answers import Confirmed, KeptAnswer, KeptAnswers
 from shared.github.paging import extent
 from shared.github.transport import JSON, ApiRequest, Response, Transport
 
@@ -55,6 +55,7 @@ class Reads:
     ) -> None:
         self._kept: KeptAnswers | None = None
         self._transport, self._root, self._calls, self._versions, self._ids = transport, root, calls, versions, ids
+        self._wrote_at: dict[str, float] = {}
         self._values, self._texts = Cache(), Cache(max_entries=TEXTS, max_bytes=TEXT_BYTES)
 
     def remember(self, kept: KeptAnswers, texts: int) -> None:
@@ -62,12 +63,33 @@ class Reads:
         self._kept = kept
         self._texts = Cache(max_entries=texts, max_bytes=TEXT_BYTES)
 
-    async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> CachedAnswer:
+    async def entry(
+        self, path: str, *, urgent: bool, convert: Converter | None = None, max_age: float = 0.0
+    ) -> CachedAnswer:
         """Return the answer to a JSON read; with `convert`, only its `items` are kept, the same ones while unchanged.
 
-        An answer that cannot be converted is not remembered, so that the next read is a full one.
+        An answer that cannot be converted is not remembered, so that the next read is a full one. One that another
+        agent of the token was given, or had confirmed, within `max_age` seconds is taken as it is, unless this agent
+        has written to the repository since.
         """
-        return await self._retry(self._entry_once, path, urgent, convert)
+        if max_age > 0 and self._kept is not None and (shared := self._shared(path, convert, max_age)) is not None:
+            return shared
+        asked = self._now()
+        entry = await self._retry(self._entry_once, path, urgent, convert)
+        if max_age > 0 and self._kept is not None:
+            self._kept.confirm(self._calls.address(path), Confirmed(entry.etag, entry.read), asked)
+        return entry
+
+    def _shared(self, path: str, convert: Converter | None, max_age: float) -> CachedAnswer | None:
+        """Return the answer of another agent that is no older; None if there is none, or none that is known here."""
+        url = self._calls.address(path)
+        after = max(self._now() - max_age, self._wrote_at.get(_repository_of(url), 0.0))
+        confirmed = self._kept.confirmed(url, after=after) if self._kept is not None else None
+        if confirmed is None:
+            return None
+        cache, form = (self._texts, JSON) if convert is None else (self._values, convert.__qualname__)
+        entry = self._entry_of_file(path, url, cache, convert) or cache.find(url, form)
+        return entry if entry is not None and confirmed.names(entry.etag, entry.read) else None
 
     async def text(self, path: str, accept: str) -> str:
         """Return the answer to a text read; its end if it is long."""
@@ -80,6 +102,7 @@ class Reads:
         in full. Whatever anybody has changed meanwhile is seen.
         """
         self._calls.answered(call, reply)
+        self._wrote_at[_repository_of(call.url)] = self._now()
         url, etag = _address_of(call.url, reply), answer.headers.get("etag", "")
         if url is None or not etag:
             return
@@ -187,6 +210,12 @@ def _address_of(sent: str, reply: Any) -> str | None:
     whole = _WHOLE_ITEM.fullmatch(named) if isinstance(named, str) else None
     place = _IN_REPOSITORY.fullmatch(sent)
     return None if whole is None or place is None else place["root"] + whole["rest"]
+
+
+def _repository_of(url: str) -> str:
+    """Return the root of the repository to which an address belongs; empty if to none."""
+    place = _IN_REPOSITORY.fullmatch(url)
+    return place["root"].casefold() if place is not None else ""
 
 
 def _passes(error: BaseException) -> bool:

@@ -12,6 +12,7 @@ from shared.github.issues import Issues
 from shared.github.kept_answers import KeptAnswer, KeptAnswers
 from shared.github.label_board import LabelBoard
 from shared.github.people import People
+from shared.lock.write_permit import OperatorPermit
 from shared.workflow.labels import Labels
 
 
@@ -75,6 +76,54 @@ async def test_what_one_agent_has_read_is_not_charged_to_the_others_of_its_token
                 assert recent is not None
                 assert [one.title for one in recent] == [title], "each sees the change"
             assert b.charged == before + 1, f"the first one alone is charged for {title}"
+
+
+async def test_many_agents_of_a_token_ask_for_a_list_no_more_often_than_three_times_in_an_interval(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
+        agents = [_one_of_many(started(b, tmp_path, token)) for _ in range(8)]
+        for agent in agents:
+            await People(agent, NAME).me()
+        asked, charged = [], b.charged
+        for second in range(60):  # each polls every 30 s
+            if second == 31:
+                b.lab.at(NAME).issues.edit(issue.number, "ada", title="U")
+            before = len(b.lab.exchanges)
+            for agent in (one for place, one in enumerate(agents) if second % 30 == 3 * place):
+                await Issues(agent, NAME).recent()
+            asked += [second] * (len(b.lab.exchanges) - before)
+            b.clock.seconds += 1
+        assert asked == [0, 12, 30, 42]
+        assert b.charged == charged + 2, "the list at its first reading, and when it had changed"
+        for agent in agents:
+            agent.points.shares = False
+            (read,) = await Issues(agent, NAME).recent() or (None,)
+            assert read is None or read.title == "U"
+
+
+async def test_a_list_that_another_agent_read_before_an_own_write_will_not_do(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
+        one, other = (_one_of_many(started(b, tmp_path, token)) for _ in range(2))
+        await People(one, NAME).me()
+        await Issues(other, NAME).recent()
+        b.clock.seconds += 1
+        await Issues(one, NAME).retitle(issue.number, "U", OperatorPermit("test"))
+        assert [read.title for read in await Issues(one, NAME).recent() or ()] == ["U"]
+        before = len(b.lab.exchanges)
+        assert [read.title for read in await Issues(other, NAME).recent() or ()] == ["U"], "as the first has read it"
+        assert len(b.lab.exchanges) == before
+
+
+def _one_of_many(github: GitHub) -> GitHub:
+    """Return a client of an agent beside nine others that polls every 30 seconds."""
+    github.points.neighbours = lambda: (1,) * 9
+    github.points.interval(30)
+    return github
 
 
 async def test_an_older_reading_of_another_agent_takes_the_place_of_no_newer_one(tmp_path: Path) -> None:

@@ -41,6 +41,20 @@ def test_agents_of_one_process_are_counted_together_and_once() -> None:
     assert made.interval(30) == 80
 
 
+@pytest.mark.parametrize(
+    ("others", "interval", "shares", "seconds"),
+    [((1, 1), 30, True, 0), ((1, 1, 1), 30, True, 10), ((1, 1, 1), 6, True, 2), ((1,) * 9, 30, False, 0)],
+)
+def test_many_agents_read_each_others_lists(
+    others: tuple[int, ...], interval: float, shares: bool, seconds: float
+) -> None:
+    made = points(PassingClock(50.0), others=others)
+    made.shares = shares
+    assert made.shared_seconds() == 0, "it has not polled yet"
+    made.interval(interval)
+    assert made.shared_seconds() == seconds
+
+
 async def seconds_of(made: Points, clock: PassingClock, reads: int, *, urgent: bool = False) -> list[float]:
     """Return when so many reads in a row go out."""
     sent = []
