@@ -13,7 +13,6 @@ from shared.scheduling.agent_contract import Ended, Rest, Result, Step
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 from worker_agent import change_facts, pull_request_body
-from worker_agent.body_updates import BodyUpdates
 from worker_agent.branch.previous_branch import PreviousBranch
 from worker_agent.branch.update import BranchUpdate
 from worker_agent.ci import ci_comments
@@ -23,7 +22,7 @@ from worker_agent.effects import Effects
 from worker_agent.errors import BranchExists, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.observe import Observer
-from worker_agent.open_pull_request import Opening
+from worker_agent.open_pull_request import BodyUpdates, Opening
 from worker_agent.phase_tools import PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge

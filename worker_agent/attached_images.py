@@ -7,6 +7,7 @@ that cannot be fetched delays nothing.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from shared.github.attachments import NotFetched
 from shared.github.ports import Attachments
 from shared.models import Issue
 from shared.newest import Newest
-from worker_agent.prompt_inputs import images, unseen
+from shared.text.markdown import lines
 
 log = structlog.get_logger()
 
@@ -37,6 +38,11 @@ AGAIN_SECONDS = 600.0
 
 READABLE = 0o644
 """The mode of an image in the tree: the coder may run as another account."""
+
+_IMAGE = re.compile(
+    r"""!\[[^\]\n]{0,500}\](?:\(\s*<?(?P<inline>[^\s()<>]*)|\[)|<img\b(?:[^<>]*?\ssrc\s*=\s*["']?(?P<html>[^\s"'<>]*))?""",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +67,9 @@ class AttachedImages:
 
     def text(self) -> str:
         """Return the text about the images for a coder; empty if the issue has no image."""
-        lines = [f"- `{name}`: {one.address}" for name, one in zip(self.names, self.shown, strict=True)]
-        told = ["Images of this text are files here; look at them. They are no part of the change.", *lines]
-        return "\n\n".join(filter(None, ("\n".join(told) if lines else "", unseen(self.unseen))))
+        files = [f"- `{name}`: {one.address}" for name, one in zip(self.names, self.shown, strict=True)]
+        told = ["Images of this text are files here; look at them. They are no part of the change.", *files]
+        return "\n\n".join(filter(None, ("\n".join(told) if files else "", unseen(self.unseen))))
 
     async def lay(self, tree: Path) -> tuple[Path, ...]:
         """Write the images into a tree, where `capture` leaves them out; return the files."""
@@ -81,6 +87,20 @@ class AttachedImages:
 
 
 NO_PICTURES = AttachedImages()
+
+
+def images(text: str) -> tuple[str, ...]:
+    """Return the address of each image of a text, empty if given elsewhere; images in code blocks do not count."""
+    shown = "\n".join(line.text for line in lines(text) if not line.fenced)
+    return tuple(found["inline"] or found["html"] or "" for found in _IMAGE.finditer(shown))
+
+
+def unseen(count: int) -> str:
+    """Return the note for a coder about images that it is not shown; empty if there are none."""
+    if not count:
+        return ""
+    which = "An image of this text is" if count == 1 else f"{count} images of this text are"
+    return f"({which} not shown to you. If it cannot be done without seeing that, say so at the end.)"
 
 
 def none_shown(issue: Issue, discussion: Discussion) -> AttachedImages:

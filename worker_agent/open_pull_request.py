@@ -1,30 +1,43 @@
-"""The pull request of a green commit: adopted, opened, or not needed because the base has everything."""
+"""The pull request of a green commit: adopted, opened, or not needed; its body, renewed after every push of ours."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+import structlog
+
 from shared.errors import Blocked, NotAllowed
 from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown, Refused
+from shared.github.ports import Pulls
 from shared.github.pulls import ALREADY
 from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue, PullRequest
+from shared.newest import Newest
 from shared.scheduling.agent_contract import Ended, Result
 from shared.specification import read
 from shared.workflow import Stage
-from worker_agent import comments, pull_request_body
-from worker_agent.decide import Snapshot
+from worker_agent import change_facts, comments, pull_request_body
+from worker_agent.decide import HANDS_OVER, Action, Snapshot
 from worker_agent.effects import Effects
+from worker_agent.phase_tools import PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
+log = structlog.get_logger()
+
 DOUBT_SECONDS = 8.0
 """Seconds between two tries to open a pull request if GitHub's answers contradict git."""
+
+FOLLOWED_BY = HANDS_OVER | {Action.ANSWER_REVIEW, Action.WAIT_FOR_CI, Action.RERUN_CI, Action.WAIT_FOR_BASE}
+"""Steps that come after a push: the body itself shows whether it is up to date, so a crash loses nothing."""
+
+MOST = 500
+"""The most pull requests whose last update is remembered."""
 
 
 class PullRequestClosed(Blocked):
@@ -128,3 +141,36 @@ class Opening:
         branch = comments.branch(held.fence)
         if age < PATIENCE_SECONDS and await self._source.refresh(f"refs/heads/{branch}") == held.fence.work_head:
             raise NotShown(f"what was made of `{branch}`", min(DOUBT_SECONDS, PATIENCE_SECONDS - age))
+
+
+class BodyUpdates:
+    """Updates the bodies of one repository's pull requests."""
+
+    def __init__(self, pulls: Pulls, tools: PhaseTools) -> None:
+        self._pulls = pulls
+        self._tools = tools
+        self._written: Newest[int, str] = Newest(MOST)
+        """The heads as last written, so that a stale reading does not cause a second write."""
+
+    async def follow(self, action: Action, held: Held, seen: Snapshot) -> bool:
+        """Write the proof of the head into a body that shows another one; return whether it was written.
+
+        Text that people have written around it stays, and a body without a proof is left alone. Raises `Transient`.
+        """
+        pull_request, head = seen.pull_request, held.fence.work_head
+        if action not in FOLLOWED_BY or pull_request is None or pull_request.head_sha != head:
+            return False
+        number = pull_request.number
+        if pull_request_body.shown_head(pull_request.body) in {"", head} or self._written.get(number) == head:
+            return False
+        change = await change_facts.described(self._tools, held, seen.issue)
+        text = pull_request_body.renewed(pull_request.body, change) if change is not None else None
+        if text is None:
+            return False
+        held.check()
+        try:
+            await self._pulls.edit(number, body=text, permit=held)
+        except Blocked as error:
+            log.warning("description_not_renewed", outcome="skipped", number=number, error=str(error))
+        self._written[number] = head
+        return True

@@ -14,21 +14,20 @@ from shared.errors import Blocked, RunFailed
 from shared.git import objects
 from shared.git.patch_policy import matches
 from shared.git.workspace import Workspace
-from shared.llm.port import Coder, CoderCall, Request, RunOutcome, Usage
+from shared.llm.port import Coder, CoderCall, Request, RunLimits, RunOutcome, Usage
 from shared.llm.role_router import ROLE_OF_CALL, lowered
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.newest import Newest
 from shared.retry.run_errors import RunEnded, completed
 from shared.retry.run_limit import begin_run
-from shared.specification import read
+from shared.specification import Settings, read
 from shared.text.prompts import Prompts, Untrusted
 from worker_agent.attached_images import AttachedImages, ImageFetcher, none_shown
 from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.failure_artifacts import LastRun, below_state, keep_last
 from worker_agent.phase_commits import PhaseCommits, reader
 from worker_agent.policy import Policy
-from worker_agent.prompt_inputs import bounded
 from worker_agent.repository_rules import FILE, ItemRules, RepositoryRuleReader
 from worker_agent.tdd.proof.layout import chosen_suites
 from worker_agent.tdd.setup.hooks import Hooks
@@ -263,3 +262,12 @@ class PhaseTools:
         known = [usage.cost_usd for usage in runs if usage.cost_usd is not None]
         sources = ", ".join(sorted({usage.cost_source for usage in runs}))
         return Cost(sum(known), sources) if len(known) == len(runs) else Cost(None, "unknown")
+
+
+def bounded(limits: RunLimits, settings: Settings) -> RunLimits:
+    """Return the configured limits of a run, lowered to those of a specification; it can raise none of them."""
+    if settings.timeout_minutes is not None:
+        limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, settings.timeout_minutes * 60.0))
+    if settings.max_budget_usd is not None:
+        limits = replace(limits, budget_usd=min(limits.budget_usd, settings.max_budget_usd))
+    return limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ from shared.ci import logs as ci_logs
 from shared.ci.triage import Failure
 from shared.git import objects
 from shared.git.notes import CommitKind, Note, NoteError
+from shared.git.patch_policy import WORKFLOW
 from shared.github.ports import Checks
 from shared.llm.port import CoderCall
 from shared.lock.fence import advance
@@ -18,7 +20,7 @@ from shared.models import CheckOutcome, Issue
 from shared.text import change_summary, excerpt
 from shared.text.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
-from worker_agent import decide, workflow_files
+from worker_agent import decide
 from worker_agent.attempt_history import CI_RED
 from worker_agent.errors import CycleAborted
 from worker_agent.feedback import answers
@@ -43,6 +45,18 @@ UNCHANGED = "Nothing was changed."
 
 TRIES = 3
 """The most tries of one repair whose result breaks tests."""
+
+_PATH = f"({WORKFLOW.pattern})"
+
+_BLAMED = (
+    re.compile(rf"Invalid workflow file: {_PATH}"),
+    re.compile(rf"{_PATH} \(Line: \d+, Col: \d+\):"),
+    re.compile(rf"^{_PATH}:\d+: failure:"),
+    re.compile(rf"##\[error\].*{_PATH}"),
+)
+"""GitHub's messages that blame a workflow file: an invalid file, an annotation, an error of the step itself."""
+
+_NOT_STARTED = re.compile(r"^startup_failure\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +109,9 @@ class Repairs:
         said = ci_logs.outputs(red)
         if self._may_edit_workflows:
             paths = await self._tools.phase_commits.mirror.paths(held.fence.work_head)
-            work = replace(work, allowed=workflow_files.blamed(said, paths))
+            work = replace(work, allowed=blamed(said, paths))
         diff = excerpt(await work.space.diff(work.base, held.fence.work_head), LOG_BYTES)
-        rule = workflow_files.editable(work.allowed)
+        rule = editable(work.allowed)
 
         def prompt(problems: Sequence[str]) -> str:
             return self._tools.prompt(
@@ -224,3 +238,23 @@ def _note(held: Held, work: WorkContext) -> Note:
         base=work.base,
         attempts=held.fence.attempt,
     )
+
+
+def blamed(message: str, paths: Collection[str]) -> frozenset[str]:
+    """Return the workflow files among `paths`, those of the failing commit, that CI's `message` names as the
+    cause.
+
+    If a run could not be started at all and its words name no file, the only workflow is the cause, if there is just
+    one. Output of a command is no blame, but a command that imitates GitHub's messages cannot be told from them: a
+    person merges each such change.
+    """
+    known = {path for path in paths if WORKFLOW.fullmatch(path)}
+    found = {name for line in message.splitlines() for pattern in _BLAMED for name in pattern.findall(line)} & known
+    return frozenset(known if not found and len(known) == 1 and _NOT_STARTED.search(message) else found)
+
+
+def editable(allowed: Collection[str]) -> str:
+    """Return the part of `.github/` that may not be touched, for a prompt."""
+    if not allowed:
+        return "`.github/`"
+    return f"`.github/` (but for {', '.join(f'`{path}`' for path in sorted(allowed))}, which CI names as the cause)"

@@ -13,6 +13,7 @@ from runtime.building.sign_in import SignedIn
 from runtime.building.visits import visiting, visitor
 from shared.git import objects, proof_claim
 from shared.git.mirror import Mirror
+from shared.git.names import issue_of_branch
 from shared.git.proof_claim import Claim, NoClaim
 from shared.git.workspace import Workspace
 from shared.github.errors import NotFound
@@ -27,7 +28,6 @@ from shared.pending import mark
 from shared.specification import read
 from shared.text.comment_signatures import CommentSignatures, Key, Keyring
 from shared.workflow import Role
-from worker_agent import links
 from worker_agent.attempt_history import commit_notes
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.verify.clone import brought, cloned, later, placed
@@ -109,7 +109,7 @@ class _Visit:
         if not history.same_base:
             remarks += (f"the base branch was merged since; examined on {base[:12]}, counts of it are not compared",)
         found += tuple(edited_table(pull.body, claim))
-        issue = await Issues(self._me.github, self._name).issue(links.issue_of(pull) or claim.issue)
+        issue = await Issues(self._me.github, self._name).issue(issue_of_branch(pull.head_branch) or claim.issue)
         found += tuple(edited_issue(issue, await _fence(mirror, issue.number)))
         waits = mark.read(issue.body, keys)
         ask = Ask(
@@ -130,7 +130,7 @@ class _Visit:
             gone = Falsehood("history", f"The commits of {subject} cannot be fetched from {self._name}.")
             return Report(subject, "", pull.head_sha, true=False, false=(gone,), claimed=False)
         base = (await mirror.git.run("merge-base", tip, pull.head_sha, ok=(0, 1))).text or tip
-        issue = links.issue_of(pull)
+        issue = issue_of_branch(pull.head_branch)
         body = (await Issues(self._me.github, self._name).issue(issue)).body if issue else pull.body
         ask = Ask(base, pull.head_sha, specification=read(body))
         return Material(subject, None, ask, History(), mirror, space, (), (f"no claim: {reason}",))
@@ -166,7 +166,7 @@ def _identity(
     """Check the author of the claim, and its issue: return the falsehoods and the remarks."""
     found: list[Falsehood] = []
     remarks: list[str] = []
-    named = links.issue_of(pull)
+    named = issue_of_branch(pull.head_branch)
     if named != claim.issue:
         told = "no issue's work branch" if named is None else f"the work branch of #{named}"
         found.append(Falsehood("history", f"The claim is about #{claim.issue}; '{pull.head_branch}' is {told}."))

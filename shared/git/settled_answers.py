@@ -13,6 +13,7 @@ from pathlib import Path
 
 import anyio
 
+from shared.newest import Newest
 from shared.process import Finished
 
 KEPT_SECONDS = 3600.0
@@ -129,12 +130,9 @@ class AnswersByDirectory:
     """The answers of the git directories that were asked last."""
 
     def __init__(self) -> None:
-        self._of: OrderedDict[Path, SettledAnswers] = OrderedDict()
+        self._of: Newest[Path, SettledAnswers] = Newest(MAX_DIRECTORIES)
 
     def of(self, git_dir: Path) -> SettledAnswers:
         """Return the answers of one directory, for every caller."""
-        known = self._of.pop(git_dir, None) or SettledAnswers(git_dir)
-        self._of[git_dir] = known
-        while len(self._of) > MAX_DIRECTORIES:
-            self._of.popitem(last=False)
+        self._of[git_dir] = known = self._of.get(git_dir) or SettledAnswers(git_dir)
         return known

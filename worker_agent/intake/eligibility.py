@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from shared.commands.one_time_replies import untrusted_label
+from shared.git.names import issue_of_branch
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
@@ -19,7 +20,7 @@ from shared.scheduling.agent_contract import Candidate, Skip
 from shared.scheduling.order import assigned, exclusion_reason
 from shared.workflow import TERMINAL, UNLABELLED, Stage
 from shared.workflow.labels import Flag
-from worker_agent import comments, links, role_routing
+from worker_agent import comments, role_routing
 from worker_agent.ci.ci_reader import CiReader
 from worker_agent.decide import WORKING, NextStep
 from worker_agent.intake import dependency_cycles, intake_comments
@@ -168,7 +169,7 @@ class Eligibility:
         if not number:
             return None
         found = await self._forge.pulls.pull_request(number)
-        return found if links.issue_of(found) == candidate.number else None
+        return found if issue_of_branch(found.head_branch) == candidate.number else None
 
     async def _refusal(self, label: Cause, issue: Issue, fence: Fence | None, intent: Intent | None = None) -> str:
         """Return why the label does not count: it is untrusted, or older than a stop. Empty if it counts."""

@@ -17,7 +17,7 @@ from shared.models import Issue
 from shared.newest import Newest
 from shared.specification import read
 from shared.text import neutralise, one_line
-from worker_agent.prompt_inputs import images
+from worker_agent.attached_images import images
 
 TOLD, LINE_CHARS = 3, 160
 """The most lines that are quoted, and the most characters of each."""

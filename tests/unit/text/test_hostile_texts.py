@@ -21,7 +21,7 @@ from shared.specification.reading import read
 from shared.text import clean, harmless, hosts, neutralise
 from shared.text.collapsed_sections import unfolded
 from shared.text.redaction import redact
-from worker_agent.prompt_inputs import images
+from worker_agent.attached_images import images
 from worker_agent.tdd.damage.untried_kinds import _is_deep, _is_unordered
 from worker_agent.tdd.inert_markdown import mixed
 from worker_agent.tdd.runners.go_report import _error

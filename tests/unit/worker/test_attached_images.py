@@ -11,8 +11,15 @@ from shared.commands.discussion import NOTHING_SAID, Discussion
 from shared.git.capture import ISSUE_IMAGES
 from shared.github.attachments import Image, NotFetched
 from shared.models import Account, Comment, Issue
-from worker_agent.attached_images import AGAIN_SECONDS, MOST, MOST_ISSUES, AttachedImages, ImageFetcher, none_shown
-from worker_agent.prompt_inputs import images
+from worker_agent.attached_images import (
+    AGAIN_SECONDS,
+    MOST,
+    MOST_ISSUES,
+    AttachedImages,
+    ImageFetcher,
+    images,
+    none_shown,
+)
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from worker_decision_scene import fence, pull
+from worker_decision_scene import fence
 
+from shared.git.names import issue_of_branch
 from shared.github.pulls import issue_named_by
 from shared.lock.record import Fence
 from shared.reconcile.label_drift import ordered_to_stop
 from shared.workflow import Stage
 from worker_agent.expected_labels import ExpectedLabels, before, expected_labels, of_pull_request
-from worker_agent.links import issue_of
 
 READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
 CHANGES, FAILED, CI_FAILED, WITHDRAWN = Stage.CHANGES_REQUESTED, Stage.FAILED, Stage.CI_FAILED, Stage.WITHDRAWN
@@ -84,7 +84,7 @@ def test_a_body_hints_at_its_issue(body: str, number: int | None) -> None:
     [("auto/issue-42", 42), ("auto/issue-42-old-1", None), ("mine/auto/issue-42", None), ("main", None)],
 )
 def test_only_the_branch_decides_whose_pull_request_it_is(branch: str, number: int | None) -> None:
-    assert issue_of(pull(branch=branch)) == number
+    assert issue_of_branch(branch) == number
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from shared.llm.port import CoderCall, RunLimits
 from shared.specification import Settings as Wanted
 from worker_agent.build import repair_of
 from worker_agent.decide import Bounds
+from worker_agent.phase_tools import bounded
 from worker_agent.policy import RunPolicy
-from worker_agent.prompt_inputs import bounded
 
 CONFIGURED = RunLimits(max_turns=7, budget_usd=5.0, deadline_seconds=2700.0)
 

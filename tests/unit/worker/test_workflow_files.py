@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.git.patch_policy import PatchPolicy, PathChange, judge
-from worker_agent.workflow_files import blamed, editable
+from worker_agent.repairs import blamed, editable
 
 CI, RELEASE = ".github/workflows/ci.yml", ".github/workflows/release.yaml"
 PATHS = (CI, RELEASE, ".github/CODEOWNERS", "src/app.py")
