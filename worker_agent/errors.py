@@ -68,7 +68,6 @@ class BranchTaken(Aborted):
         super().__init__(
             f"`{branch}` was moved to {theirs}, which is not built on our commit {ours}; it is left as it is."
         )
-        self.ours, self.theirs = ours, theirs
         self.advice = (
             f"Decide which one counts: leave {theirs[:12]} there, or put {ours[:12]} back (or a merge of both);"
         )

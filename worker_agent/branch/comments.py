@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from shared.github.status import Status
 from shared.lock.record import Fence
@@ -21,32 +22,22 @@ def started_anew(fence: Fence, kept: str) -> Status:
 
 def adopted(fence: Fence, ours: str, newly_failing: Sequence[str]) -> Status:
     """Return the status after adopting a person's commits; `newly_failing` are tests that passed before."""
-    return Status(
-        f"`{branch(fence)}` has new commits by somebody else; continuing from {fence.work_head[:12]}.",
-        _rows(fence),
-        _data(fence, adopted={"from": ours, "to": fence.work_head}),
-        _list("Passed before these commits and fail now:", newly_failing),
-    )
+    sentence = f"`{branch(fence)}` has new commits by somebody else; continuing from {fence.work_head[:12]}."
+    notes = _list("Passed before these commits and fail now:", newly_failing)
+    return _without_round(fence, sentence, notes, adopted={"from": ours, "to": fence.work_head})
 
 
 def in_step(fence: Fence, base_branch: str, conflicts: Sequence[str]) -> Status:
     """Return the status after the base was merged; `conflicts` were resolved and need a person's look."""
     resolved = "; its conflicts were resolved, so a maintainer merges" if conflicts else ""
-    return Status(
-        f"Merged `{one_line(base_branch, 100)}` ({fence.base[:12]}); the tests pass{resolved}.",
-        _rows(fence),
-        _data(fence, synced={"base": fence.base, "conflicts": list(conflicts)}),
-        _list("Conflicts that were resolved:", conflicts),
-    )
+    sentence = f"Merged `{one_line(base_branch, 100)}` ({fence.base[:12]}); the tests pass{resolved}."
+    notes = _list("Conflicts that were resolved:", conflicts)
+    return _without_round(fence, sentence, notes, synced={"base": fence.base, "conflicts": list(conflicts)})
 
 
-def _rows(fence: Fence) -> tuple[tuple[str, str], ...]:
-    rows = [("Stage", str(fence.stage)), ("Agent", fence.agent), ("Attempts", str(fence.attempt))]
-    return (*rows, ("Pull request", f"#{fence.pr}")) if fence.pr else tuple(rows)
-
-
-def _data(fence: Fence, **more: object) -> dict[str, object]:
-    return {"stage": fence.stage, "holder": fence.agent, "attempts": fence.attempt, **more}
+def _without_round(fence: Fence, sentence: str, notes: str, **more: object) -> Status:
+    """Return a status whose table leaves the round of review out: these texts are about the branch alone."""
+    return progress(replace(fence, round=0), sentence, notes, **more)
 
 
 def _list(head: str, lines: Sequence[str]) -> str:

@@ -105,7 +105,7 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     """Return the work of an item with an open pull request; labels of either that lag count as work.
 
     After a halt only a person continues the work. That approves the issue's text and the branch's head as they are, and
-    one more round. Otherwise git decides about a head that is not ours, see `branch/external_commits.py`.
+    one more round. Otherwise git decides about a head that is not ours, see `branch/update.py`.
     """
     if fence is None:
         return "the pull request is not of this engine's making"

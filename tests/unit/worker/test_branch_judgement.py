@@ -6,7 +6,7 @@ import pytest
 from tdd_runs import BUG, KEPT, N1, N2, NEW, OLD, ran, stopped
 
 from shared.git.merging import Conflict
-from worker_agent.branch.merge_check import described, newly_failing, unresolved
+from worker_agent.branch.sync import described, newly_failing, unresolved
 from worker_agent.tdd.runners.test_run import TestRun
 
 THEIRS = "tests/test_theirs.py::test_theirs"
