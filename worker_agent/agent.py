@@ -43,9 +43,8 @@ from worker_agent.feedback.reading import Feedback, TrustFilter
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.intake.candidates import Candidates
 from worker_agent.intake.eligibility import Eligibility
-from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.requests import Requests
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.trusted_accounts import OtherAccounts, TrustedWriters
 from worker_agent.intake.unusable_configuration import is_unbegun
 from worker_agent.observe import Observer
 from worker_agent.phase_tools import PhaseTools
@@ -99,7 +98,7 @@ class Worker:
         self._ci_reader = CiReader(forge.checks, mirror, policy, port.boot)
         writers = TrustedWriters(forge.people, claimant.accounts, claimant.other_accounts)
         self._observer = Observer(forge, history, self._ci_reader, writers, policy)
-        siblings = OtherAccounts(port, claimant.other_accounts, claimant.keys)
+        siblings = OtherAccounts(port.request, claimant.other_accounts, claimant.keys)
         self._read_cache: ReadCache[Issue] = ReadCache(port.boot)
         trust_filter = TrustFilter(writers, policy.intake.bots)
         feedback = Feedback(forge.reviews, forge.comments, trust_filter, claimant.accounts, claimant.keys)

@@ -35,7 +35,7 @@ from worker_agent.decide import Bounds
 from worker_agent.feedback.reading import TrustFilter
 from worker_agent.intake.ceilings import AccountCeiling, CeilingCheck, Ceilings
 from worker_agent.intake.noted_status import NotedStatus
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.trusted_accounts import TrustedWriters
 from worker_agent.intake.unusable_configuration import Unusable
 from worker_agent.phase_commits import PhaseCommits, Places
 from worker_agent.phase_tools import OptionalTools, PhaseTools

@@ -16,7 +16,7 @@ from shared.workflow import Stage
 from worker_agent.branch.history import History
 from worker_agent.ci.ci_reader import CiReader
 from worker_agent.decide import WORKING, Action, Bounds, Head, Snapshot, decide, is_edited
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.trusted_accounts import TrustedWriters
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 

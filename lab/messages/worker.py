@@ -20,7 +20,7 @@ from worker_agent.ci import ci_comments
 from worker_agent.decide import NextStep
 from worker_agent.feedback import answers, status_text
 from worker_agent.intake import intake_comments
-from worker_agent.intake.dependency_cycles import Link
+from worker_agent.intake.blockers import Link
 from worker_agent.intake.same_files import Sharing
 from worker_agent.tdd.evidence import Evidence, Proof, markdown
 from worker_agent.tdd.judging.verdict import ErrorType

@@ -10,7 +10,7 @@ from shared.models import GHOST_ID, Account
 from shared.text.comment_signatures import Keyring
 from worker_agent.feedback import answers
 from worker_agent.feedback.items import AnswerRecord, Item, Page, open_items
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.trusted_accounts import TrustedWriters
 
 MOST = 50
 """The most items that are worked on in one round; the rest waits for the next."""

@@ -1,4 +1,7 @@
-"""The blockers of an issue: by its text, by GitHub's own relationships, and when a blocker is closed."""
+"""The blockers of an issue, by its text and GitHub's own relationships: when they are closed, and when they go round.
+
+Issues that wait for each other, in a cycle of any length, would never begin.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ from shared.specification.dependencies import holding, written
 MOST_WATCHED = 20
 """The most blockers that one poll reads; if there are more, the others follow with the next polls."""
 
+MOST_READ = 30
+"""The most issues that are read in search of a cycle; a longer chain is not followed to its end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wait:
@@ -26,6 +32,15 @@ class Wait:
 
     def __str__(self) -> str:
         return f"{self.repository}#{self.on}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Issue `one` waits for issue `on`; `written`: True if its text says so, else GitHub's relationship does."""
+
+    one: int
+    on: int
+    written: bool = True
 
 
 class Blockers:
@@ -64,6 +79,31 @@ class Blockers:
     async def open(self, wait: Wait) -> Issue | None:
         """Return the blocker, if it is an open issue of this repository. Raises `Transient`."""
         return None if wait.repository else await self._read_open(wait.on)
+
+    async def circle(self, issue: Issue, first: Wait) -> tuple[Link, ...]:
+        """Return a shortest cycle from `issue` over its open blocker `first` back to it; empty if there is none.
+
+        Issues of another repository are not followed further. Raises `Transient`.
+        """
+        blocker = await self.open(first)
+        if blocker is None:
+            return ()
+        came_by = {blocker.number: Link(issue.number, blocker.number, first.written)}
+        queue = [blocker]
+        for at in queue:
+            for wait in await self.of(at):
+                link = Link(at.number, wait.on, wait.written)
+                if wait.repository:
+                    continue
+                if wait.on == issue.number:
+                    return _way(link, issue.number, came_by)
+                if wait.on in came_by or len(came_by) > MOST_READ:
+                    continue
+                came_by[wait.on] = link
+                following = await self.open(wait)
+                if following is not None:
+                    queue.append(following)
+        return ()
 
     async def look(self, known: Mapping[int, Issue]) -> None:
         """Look whether watched blockers were closed: they carry any labels or none, so no list tells.
@@ -104,3 +144,10 @@ class Blockers:
         except Gone:
             return None
         return found if found.open else None
+
+
+def _way(last: Link, start: int, came_by: dict[int, Link]) -> tuple[Link, ...]:
+    way = [last]
+    while way[-1].one != start:
+        way.append(came_by[way[-1].one])
+    return tuple(reversed(way))

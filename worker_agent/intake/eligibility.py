@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
+from shared.commands.command import Verb, commands
 from shared.commands.one_time_replies import untrusted_label
 from shared.git.names import issue_of_branch
+from shared.github.ports import Comments
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
@@ -19,21 +22,23 @@ from shared.newest import Newest
 from shared.scheduling.agent_contract import Candidate, Skip
 from shared.scheduling.order import assigned, exclusion_reason
 from shared.workflow import TERMINAL, UNLABELLED, Stage
-from shared.workflow.labels import Flag
+from shared.workflow.labels import Flag, Labels
 from worker_agent import comments, role_routing
 from worker_agent.ci.ci_reader import CiReader
 from worker_agent.decide import WORKING, NextStep
-from worker_agent.intake import dependency_cycles, intake_comments
+from worker_agent.intake import intake_comments
 from worker_agent.intake.blockers import Blockers
-from worker_agent.intake.intents import Cause, asked_in_vain, cause, find_intent, opened_again, urged
-from worker_agent.intake.other_accounts import OtherAccounts
-from worker_agent.intake.refactoring_approval import RefactoringApproval
+from worker_agent.intake.intents import UNAPPROVED, Cause, asked_in_vain, cause, find_intent, opened_again, urged
 from worker_agent.intake.requests import Requests
 from worker_agent.intake.same_files import SameFiles
-from worker_agent.intake.text_binding import TextBinding
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.trusted_accounts import OtherAccounts, TrustedWriters
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+
+_ANSWERS = {Verb.APPROVE: NextStep.CONFIRMED, Verb.REJECT: NextStep.DECLINED}
+
+WAITS = "its refactoring waits for /approve or /reject by somebody with write access"
+"""Why an issue is not claimed whose refactoring nobody has answered yet."""
 
 
 class Eligibility:
@@ -57,8 +62,6 @@ class Eligibility:
         self._answered: Newest[int, None] = Newest()
         self.blockers = Blockers(forge.issues, forge.inbox)
         self._same_files = SameFiles(policy.names, policy.intake.priorities)
-        self._text_binding = TextBinding(forge, writers, policy.names)
-        self._refactoring_approval = RefactoringApproval(forge.comments, writers, policy.names)
 
     async def look(self, known: Mapping[int, Issue]) -> None:
         """Look whether blockers of issues were closed. Raises `Transient`."""
@@ -94,7 +97,7 @@ class Eligibility:
         pull_request = await self._pull_request(candidate, fence)
         if fence is not None and fence.round and pull_request is not None and self._is_paused(pull_request):
             return f"#{pull_request.number} is paused"
-        said = await self._refactoring_approval.intent(issue, fence)
+        said = await approval_intent(issue, fence, self._forge.comments, self._writers, self._policy.names)
         if said is not None:
             return said
         intent = find_intent(issue, pull_request, fence, self._policy, self._other_accounts.keys)
@@ -108,7 +111,7 @@ class Eligibility:
                 return intent
             return replace(intent, attempt=fence.attempt)  # a new order: neither the wait nor its failures count
         blocker = await self.blockers.first(issue)
-        circle = await dependency_cycles.circle_of(issue, blocker, self.blockers) if blocker is not None else ()
+        circle = await self.blockers.circle(issue, blocker) if blocker is not None else ()
         if blocker is not None and not circle:
             return f"blocked by {blocker}"
         intent = await self._requests.refined(intent, issue, pull_request, fence)
@@ -187,7 +190,21 @@ class Eligibility:
             afresh = Stage.READY in label.stages and self._is_afresh(events, fence)
             if not afresh:
                 return "a person stopped it after the label was set"
-        return "" if intent is None else await self._text_binding.doubt(issue, fence, intent, newest.at)
+        return "" if intent is None else await self._doubt_text(issue, fence, intent, newest.at)
+
+    async def _doubt_text(self, issue: Issue, fence: Fence | None, intent: Intent, asked_at: datetime) -> str:
+        """Return why the text that `intent` would be bound to may not be the one that a person saw; posted once.
+
+        `asked_at` is when the label was set, by server time. An edit by a person with write access needs no approval.
+        """
+        known = {"", UNAPPROVED, fence.body_sha256 if fence else ""}
+        if intent.body_sha256 in known or self._forge.texts.stood(issue, asked_at):
+            return ""
+        if self._writers.is_engine(issue.author) or await self._writers.may_order(issue.author):
+            return ""
+        told = intake_comments.doubtful(self._policy.names, issue)
+        await self._forge.status.show(issue.number, told, Notice(issue.number, "wording"))
+        return told.sentence
 
     def _is_afresh(self, events: Sequence[LabelEvent], stopped: Fence) -> bool:
         """Return whether `ready` was set in place of the label that showed the stopped work.
@@ -218,3 +235,25 @@ class Eligibility:
         """Return why a label by `actor` (None: unknown) starts nothing; empty if the actor is trusted."""
         trusted = actor is not None and await self._writers.may_order(actor)
         return "" if trusted else "the label was not set by somebody with write access"
+
+
+async def approval_intent(
+    issue: Issue, fence: Fence | None, threads: Comments, writers: TrustedWriters, names: Labels
+) -> Intent | str | None:
+    """Return the work that a person's answer on a waiting refactoring continues, or why it still waits.
+
+    The newest trusted command decides: `/approve` takes the refactoring, `/reject` goes on without it. None if no
+    refactoring of this issue waits.
+    """
+    labels = names.read(issue.labels)
+    if fence is None or fence.stage is not Stage.AWAITING_APPROVAL or labels.stages != {fence.stage}:
+        return None
+    if not issue.open or issue.locked or Flag.PAUSED in labels.flags:
+        return None
+    if fence.phase in set(_ANSWERS.values()):  # said already, and not carried out
+        return Intent(fence.stage, fence.phase)
+    since = [one for one in await threads.thread(issue.number) if one.created_at >= fence.at]
+    for command in reversed(commands(since)):
+        if command.verb in _ANSWERS and await writers.may_order(command.author):
+            return Intent(fence.stage, _ANSWERS[command.verb], approved_by=command.author.login)
+    return WAITS

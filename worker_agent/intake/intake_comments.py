@@ -9,7 +9,7 @@ from shared.models import Issue
 from shared.text import neutralise, one_line
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
-from worker_agent.intake.dependency_cycles import Link
+from worker_agent.intake.blockers import Link
 from worker_agent.intake.same_files import Sharing
 
 SHOWN, PATH_CHARS = 3, 120

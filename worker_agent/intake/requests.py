@@ -18,8 +18,7 @@ from shared.workflow.labels import Labels
 from worker_agent.branch.history import History
 from worker_agent.decide import Head, NextStep
 from worker_agent.feedback.reading import Feedback
-from worker_agent.intake.other_accounts import OtherAccounts
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.trusted_accounts import OtherAccounts, TrustedWriters
 
 AT_ONCE = timedelta(minutes=2)
 """The most time between the reviewer's fence move and its own label, if nothing delays it."""

@@ -11,8 +11,7 @@ from fakes.unasked import UnaskedInbox, UnaskedIssues
 from shared.errors import Gone
 from shared.github.errors import NotShown
 from shared.models import Account, Blocker, Issue
-from worker_agent.intake.blockers import MOST_WATCHED, Blockers, Wait
-from worker_agent.intake.dependency_cycles import MOST_READ, circle_of
+from worker_agent.intake.blockers import MOST_READ, MOST_WATCHED, Blockers, Wait
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 STORY = 99
@@ -72,7 +71,7 @@ async def found(shelf: Shelf, own: Issue) -> tuple[tuple[int, int, bool], ...]:
     blockers = Blockers(shelf, shelf)
     first = await blockers.first(own)
     assert first is not None
-    return tuple((link.one, link.on, link.written) for link in await circle_of(own, first, blockers))
+    return tuple((link.one, link.on, link.written) for link in await blockers.circle(own, first))
 
 
 @pytest.mark.parametrize(

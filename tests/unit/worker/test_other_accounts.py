@@ -17,7 +17,7 @@ from shared.specification import Specification, write
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 from worker_agent.intake.intents import Cause
-from worker_agent.intake.other_accounts import OtherAccounts
+from worker_agent.intake.trusted_accounts import OtherAccounts
 
 REVIEWER, STRANGER = Account(7, "engine-reviewer[bot]"), Account(8, "helpful[bot]")
 KEYS = Keyring(1)
@@ -61,7 +61,7 @@ def issue(body: str = "", author: Account = REVIEWER) -> Issue:
 async def test_changes_are_asked_for_where_the_reviewers_fence_says_so(
     fences: Fences, actor: Account, asks: bool
 ) -> None:
-    assert await OtherAccounts(fences, {REVIEWER.id}, KEYS).asks(actor, CHANGES, issue()) is asks
+    assert await OtherAccounts(fences.request, {REVIEWER.id}, KEYS).asks(actor, CHANGES, issue()) is asks
 
 
 APPROVED = resting(Role.PLANNER, 1, Stage.SPECIFIED, "ada")
@@ -82,11 +82,11 @@ APPROVED = resting(Role.PLANNER, 1, Stage.SPECIFIED, "ada")
 async def test_a_specification_is_begun_where_the_planners_fence_shows_its_approval(
     fences: Fences, asked: Issue, asks: bool
 ) -> None:
-    assert await OtherAccounts(fences, {REVIEWER.id}, KEYS).asks(REVIEWER, READY, asked) is asks
+    assert await OtherAccounts(fences.request, {REVIEWER.id}, KEYS).asks(REVIEWER, READY, asked) is asks
 
 
 async def test_nothing_else_is_asked_by_one_agent_of_another() -> None:
     working = replace(CHANGES, stages=frozenset({Stage.IMPLEMENTING, Stage.TESTING}))
     for role in (Role.WORKER, Role.REVIEWER):
         fences = resting(role, 5, Stage.IMPLEMENTING)
-        assert not await OtherAccounts(fences, {REVIEWER.id}, KEYS).asks(REVIEWER, working, issue(PLANNED))
+        assert not await OtherAccounts(fences.request, {REVIEWER.id}, KEYS).asks(REVIEWER, working, issue(PLANNED))

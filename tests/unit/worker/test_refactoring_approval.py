@@ -15,8 +15,8 @@ from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 from worker_agent.decide import NextStep
-from worker_agent.intake.refactoring_approval import WAITS, RefactoringApproval
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.eligibility import WAITS, approval_intent
+from worker_agent.intake.trusted_accounts import TrustedWriters
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
@@ -51,8 +51,8 @@ def said(*lines: tuple[Account, str, int]) -> Thread:
     return Thread(tuple(comments))
 
 
-def consent(thread: Thread) -> RefactoringApproval:
-    return RefactoringApproval(thread, TrustedWriters(People(), frozenset()), Labels())
+async def answered(thread: Thread, issue: Issue, fence: Fence | None) -> Intent | str | None:
+    return await approval_intent(issue, fence, thread, TrustedWriters(People(), frozenset()), Labels())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ async def test_the_newest_command_of_somebody_with_write_access_since_the_questi
     thread: Thread, phase: NextStep | None
 ) -> None:
     wanted = WAITS if phase is None else Intent(Stage.AWAITING_APPROVAL, phase, approved_by="ada")
-    assert await consent(thread).intent(ISSUE, FENCE) == wanted
+    assert await answered(thread, ISSUE, FENCE) == wanted
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ async def test_the_newest_command_of_somebody_with_write_access_since_the_questi
 )
 async def test_nothing_is_read_where_no_refactoring_waits(issue: Issue, fence: Fence | None) -> None:
     thread = said((ADA, "/approve", 5))
-    assert await consent(thread).intent(issue, fence) is None
+    assert await answered(thread, issue, fence) is None
     assert thread.read == 0
 
 
 async def test_what_was_said_before_a_crash_is_carried_out_without_another_reading() -> None:
     thread = said()
-    intent = await consent(thread).intent(ISSUE, replace(FENCE, phase=NextStep.DECLINED))
+    intent = await answered(thread, ISSUE, replace(FENCE, phase=NextStep.DECLINED))
     assert intent == Intent(Stage.AWAITING_APPROVAL, NextStep.DECLINED)
     assert thread.read == 0

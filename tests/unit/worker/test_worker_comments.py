@@ -20,7 +20,7 @@ from shared.workflow.labels import Labels
 from worker_agent import comments
 from worker_agent.decide import NextStep
 from worker_agent.intake import intake_comments
-from worker_agent.intake.dependency_cycles import Link
+from worker_agent.intake.blockers import Link
 
 OPENED = replace(FENCE, stage=Stage.TESTING, pr=57)
 

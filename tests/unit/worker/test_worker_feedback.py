@@ -17,7 +17,7 @@ from worker_agent.feedback import answers
 from worker_agent.feedback.answers import RENEWED
 from worker_agent.feedback.items import AnswerRecord, Page, open_items
 from worker_agent.feedback.reading import Feedback, FeedbackSnapshot, TrustFilter
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.trusted_accounts import TrustedWriters
 
 PULL, HEAD = 57, "a" * 40
 AT = datetime(2026, 1, 5, tzinfo=UTC)

@@ -24,9 +24,8 @@ from worker_agent.branch.history import History
 from worker_agent.decide import Head, NextStep
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import Feedback, FeedbackSnapshot
-from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.requests import Requests
-from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.trusted_accounts import OtherAccounts, TrustedWriters
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 LATER = AT + timedelta(seconds=9)
@@ -85,7 +84,7 @@ def workers(stage: Stage = Stage.REVIEWING, round: int = 3, text: str = TEXT) ->
 
 
 async def refined(hub: Hub, intent: Intent, fence: Fence) -> Intent:
-    siblings = OtherAccounts(cast(Any, hub), (), Keyring(1))
+    siblings = OtherAccounts(cast(Any, hub).request, (), Keyring(1))
     requests = Requests(
         cast(Any, hub), cast(History, hub), siblings, TrustedWriters(hub, {BOT.id}), cast(Feedback, hub), Labels()
     )

@@ -1,12 +1,12 @@
-"""Labels set by another account of the engine: they count only if that agent's fence agrees."""
+"""The accounts whose labels and reviews count: people's by their rights, the engine's own as its fences agree."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Collection
 
+from shared.github.ports import People
 from shared.lock.codec import ItemKey
-from shared.lock.port import Operation, ReadFence, Reply
+from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.specification import Provenance, authentic
@@ -15,21 +15,36 @@ from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 from worker_agent.intake.intents import Cause
 
-T = TypeVar("T")
+ReadsFence = Callable[[ReadFence], Awaitable[Reply[Fence | None]]]
+"""Reads a fence; `request` of every port of the lock does."""
 
 
-class Fences(Protocol):
-    """Reads fences; every port of the lock does."""
+class TrustedWriters:
+    """Our own account, everybody with write access, and for their signed texts the engine's other accounts."""
 
-    async def request(self, operation: Operation[T]) -> Reply[T]: ...
+    def __init__(self, people: People, accounts: Collection[int], other_accounts: Collection[int] = ()) -> None:
+        """`accounts` are the engine's, `other_accounts` those among them that its other agents sign in with."""
+        self._people = people
+        self._accounts = accounts
+        self._other_accounts = other_accounts
+
+    def is_engine(self, account: Account) -> bool:
+        """Return whether `account` is one of the engine's; does not ask GitHub."""
+        return account.id in self._accounts
+
+    async def may_order(self, account: Account) -> bool:
+        """Return whether an order by `account` counts by itself; raise `Transient` if GitHub does not answer."""
+        # Of ourselves it is known, and of an App GitHub would not say it.
+        own = self.is_engine(account) and account.id not in self._other_accounts
+        return own or (await self._people.permission(account.login)).may_write
 
 
 class OtherAccounts:
     """The engine's other accounts. GitHub confirms no App's write access; the right to move a fence proves it."""
 
-    def __init__(self, port: Fences, accounts: Collection[int], keys: Keyring) -> None:
+    def __init__(self, read_fence: ReadsFence, accounts: Collection[int], keys: Keyring) -> None:
         """`accounts` are the ids that the engine's other agents sign in with."""
-        self._port = port
+        self._read_fence = read_fence
         self._accounts = accounts
         self.keys = keys
 
@@ -63,4 +78,4 @@ class OtherAccounts:
         return fence is not None and bool(fence.approved_by) and not fence.approved_by.startswith("/")
 
     async def _fence(self, role: Role, number: int) -> Fence | None:
-        return (await self._port.request(ReadFence(ItemKey(role, number)))).value
+        return (await self._read_fence(ReadFence(ItemKey(role, number)))).value
