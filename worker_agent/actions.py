@@ -34,7 +34,6 @@ from worker_agent.tdd.phases.quality import QualityFix
 from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.phases.refactoring import Refactoring
 from worker_agent.tdd.tree_verification import TreeVerification
-from worker_agent.titles import Try
 
 UPKEPT = frozenset({Action.IMPLEMENT, Action.REFACTOR, Action.FIX_CI, Action.ADDRESS_REVIEW})
 """Paid steps that work on the branch: other people's commits and the base are merged before them."""
@@ -136,7 +135,7 @@ class Actions:
 
     async def _show_state(self, action: Action, held: Held, seen: Snapshot) -> Snapshot:
         """Show the work's state in titles and the pull request's body; return the snapshot with the plain title."""
-        issue = await self._effects.titles.show(held, seen.issue, _try(action, seen))
+        issue = await self._effects.titles.show(held, seen.issue, _attempt(action, seen))
         seen = replace(seen, issue=issue)
         if await self._body_updates.follow(action, held, seen):
             self._observer.forget(held)
@@ -304,6 +303,6 @@ class Cycle:
         return self._plain.used_up(held, limit) or self._green.attempts_used_up(held, limit)
 
 
-def _try(action: Action, s: Snapshot) -> Try | None:
-    """Return the attempt that this step writes, for the counter in the issue's title; None for other steps."""
-    return Try(s.fence.attempt + 1, s.bounds.attempts) if action is Action.IMPLEMENT else None
+def _attempt(action: Action, s: Snapshot) -> str:
+    """Return the attempt that this step writes, for the counter in the issue's title; empty for other steps."""
+    return f"{s.fence.attempt + 1}/{s.bounds.attempts}" if action is Action.IMPLEMENT else ""

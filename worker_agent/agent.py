@@ -50,7 +50,6 @@ from worker_agent.observe import Observer
 from worker_agent.phase_tools import PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.role_routing import passed_on
 
 if TYPE_CHECKING:
     from worker_agent.actions import Actions
@@ -155,7 +154,7 @@ class Worker:
             if barred := exclusion_reason(seen.issue.labels, self._policy.intake.exclude):
                 return Ended(Result.PARKED, barred)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
-        role = passed_on(action, self._policy)
+        role = self._policy.runs.passed_on(action)
         if role:
             return await self._effects.pass_on(held, role)
         return await self._act(action, held, seen)

@@ -9,17 +9,36 @@ from typing import TYPE_CHECKING
 from shared.git.patch_policy import PatchPolicy
 from shared.github.base_branch import BaseBranch
 from shared.llm.port import CoderCall, RunLimits
-from shared.llm.role_router import ROLE_OF_CALL, RoleOverride, lowered
+from shared.llm.role_router import ROLE_OF_CALL, RoleOverride, has_role, lowered
+from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.specification import Specification
+from shared.workflow import Stage
 from shared.workflow.labels import Labels
-from worker_agent.decide import Bounds
+from worker_agent.decide import Action, Bounds, NextStep
 
 if TYPE_CHECKING:
     from config.repository import RepositorySettings
 
 REPAIR = RoleOverride(max_turns=30, budget_usd=2.0)
 """Limits of a CI repair: the log names the failure, so a repair that needs more has gone astray."""
+
+_CALLS = {
+    Action.WRITE_TESTS: CoderCall.WRITE_TESTS,
+    Action.IMPLEMENT: CoderCall.IMPLEMENT,
+    Action.REFACTOR: CoderCall.REFACTOR,
+    Action.FIX_CI: CoderCall.FIX_CI,
+    Action.ADDRESS_REVIEW: CoderCall.IMPLEMENT,
+}
+_FIRST_CALLS: Mapping[str, CoderCall] = {
+    NextStep.RED: CoderCall.WRITE_TESTS,
+    NextStep.GREEN: CoderCall.IMPLEMENT,
+    NextStep.REFACTOR: CoderCall.REFACTOR,
+    NextStep.FIX: CoderCall.FIX_CI,
+    NextStep.FEEDBACK: CoderCall.IMPLEMENT,
+    NextStep.TEXT: CoderCall.IMPLEMENT,
+}
+"""The coder's call in each paid step, and the first one after each phase of the fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +134,26 @@ class RunPolicy:
     def limits_of(self, call: CoderCall) -> RunLimits:
         """Return the limits of one run of this call."""
         return lowered(self.limits, self.repair) if call is CoderCall.FIX_CI else self.limits
+
+    def passed_on(self, action: Action) -> str:
+        """Return the role that a step is left to, as this agent does not play it; empty if the agent takes the step."""
+        return self._missing_role(self._role_of(_CALLS.get(action)))
+
+    def refusal(self, intent: Intent, fence: Fence | None) -> str:
+        """Return the reason why another role has the next step, else an empty text. The fence's role goes first."""
+        if intent.stage is not Stage.IMPLEMENTING or not self.roles:
+            return ""
+        continues = fence is not None and (fence.stage, fence.phase) == (intent.stage, intent.phase)
+        named = fence.next_role if fence is not None and continues else ""
+        role = self._missing_role(named or self._role_of(_FIRST_CALLS.get(intent.phase or NextStep.RED)))
+        return f"its next step is for the role {role}" if role else ""
+
+    def _role_of(self, call: CoderCall | None) -> str:
+        return "" if call is None else self.role_of_call[call]
+
+    def _missing_role(self, role: str) -> str:
+        """Return the role if this process does not play it, else an empty text."""
+        return "" if not role or has_role(self.roles, role) else role
 
 
 @dataclass(frozen=True, slots=True)

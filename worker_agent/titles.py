@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shared.github.ports import Issues
 from shared.lock.hold import Held
@@ -15,20 +15,12 @@ TITLE_LIMIT = 256
 """GitHub refuses longer titles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
-    """The attempt that is being written, and the limit of attempts."""
-
-    attempt: int
-    limit: int
-
-
-def counted(title: str, now: Try | None) -> str:
-    """Return a title with the counter for `now` only; without any if GitHub would not take it unchanged."""
+def counted(title: str, attempt: str) -> str:
+    """Return a title with `attempt`, for example "2/3", or without any if it is empty or GitHub would change it."""
     plain = plain_title(title)
-    if now is None:
+    if not attempt:
         return plain
-    wanted = f"{plain} | attempt {now.attempt}/{now.limit}"
+    wanted = f"{plain} | attempt {attempt}"
     return wanted if len(wanted) <= TITLE_LIMIT and redact(harmless(wanted), ()) == wanted else plain
 
 
@@ -40,14 +32,14 @@ class Titles:
         self._issues = issues
         self._shown = shown
 
-    async def show(self, held: Held, issue: Issue, now: Try | None = None) -> Issue:
+    async def show(self, held: Held, issue: Issue, attempt: str = "") -> Issue:
         """Make the title follow; return the issue with its own title, which prompts and commits use.
 
         A title that a person edits between our reading and our writing is overwritten: GitHub has no conditional write.
         So it is written only if it differs: once an attempt, and at the end.
         """
-        wanted = counted(issue.title, now)
+        wanted = counted(issue.title, attempt)
         pending = is_pending(issue.body)  # its title was made with a counter, which stays as a record
-        if (now is not None if pending else self._shown) and wanted != issue.title:
+        if (attempt if pending else self._shown) and wanted != issue.title:
             await self._issues.retitle(issue.number, wanted, held)
         return replace(issue, title=plain_title(issue.title))

@@ -31,8 +31,7 @@ from shared.workflow import Role
 from worker_agent.attempt_history import commit_notes
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.verify.clone import brought, cloned, later, placed
-from worker_agent.verify.compare import Falsehood, History
-from worker_agent.verify.record import contradicted
+from worker_agent.verify.compare import Falsehood, History, contradicted
 from worker_agent.verify.repeat import Ask
 from worker_agent.verify.report import Report
 from worker_agent.verify.visible import edited_issue, edited_table

@@ -17,7 +17,6 @@ from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Check, CheckOutcome
 from shared.scheduling.agent_contract import Skip
-from worker_agent.ci import reruns
 from worker_agent.decide import RED_BASE
 from worker_agent.policy import Policy
 
@@ -26,6 +25,9 @@ LOG_BYTES = 64_000
 
 PARK_SECONDS = 300.0
 """Seconds between two looks at a red base."""
+
+RERUN_TRAILER = "Reran"
+"""The fence's trailer that names a commit whose failed jobs were rerun, so that no agent runs them again."""
 
 _CHANGED = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
 
@@ -73,7 +75,7 @@ class CiReader:
         rerun = Rerun.read(fence.phase)
         if rerun:
             checks = rerun.awaited(checks)
-        elif reruns.are_left(fence):
+        elif may_rerun(fence):
             checks = tuple(map(_once_more, checks))
         reading = CiObservation(checks)
         if reading.verdict in {CiVerdict.GREEN, CiVerdict.NONE}:
@@ -96,7 +98,7 @@ class CiReader:
 
     async def _diagnose(self, fence: Fence, reading: CiObservation) -> CiObservation:
         red = failed(reading.checks)
-        once = reruns.are_left(fence) and any(check.run_id for check in red)
+        once = may_rerun(fence) and any(check.run_id for check in red)
         base = await self.base()
         touched = _CHANGED.findall(await self._source.diff(fence.base, fence.work_head)) if fence.base else ()
         said = await self._read_outputs(red, base)
@@ -156,3 +158,24 @@ def explained(reading: CiObservation) -> tuple[str, ...]:
 def of(reading: CiObservation, *causes: Cause) -> tuple[Check, ...]:
     """Return the failed checks with one of these causes."""
     return tuple(failure.check for failure in reading.diagnosis.of(*causes)) if reading.diagnosis else ()
+
+
+def rerun_noted(fence: Fence) -> tuple[tuple[str, str], ...]:
+    """Return the fence's further trailers, with its commit marked as one whose jobs were rerun."""
+    return (*rerun_forgotten(fence), (RERUN_TRAILER, fence.work_head))
+
+
+def rerun_forgotten(fence: Fence) -> tuple[tuple[str, str], ...]:
+    """Return the fence's further trailers without that mark."""
+    return tuple((name, value) for name, value in fence.more if name != RERUN_TRAILER)
+
+
+def may_rerun(fence: Fence) -> bool:
+    """Return whether the jobs of the fence's commit may be rerun.
+
+    They may also if the base was to blame the last time, or if a person's command continues the work.
+    """
+    if Rerun.read(fence.phase) is not None:
+        return False
+    continued = fence.phase == RED_BASE or fence.approved_by.startswith("/")
+    return continued or dict(fence.more).get(RERUN_TRAILER) != fence.work_head

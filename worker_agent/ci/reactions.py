@@ -16,9 +16,11 @@ from shared.lock.hold import Held
 from shared.lock.record import FenceChange, Wait
 from shared.models import Check
 from shared.scheduling.agent_contract import Ended, Rest, Result
-from worker_agent.ci import ci_comments, reruns
-from worker_agent.ci.ci_reader import PARK_SECONDS
+from worker_agent.ci import ci_comments
+from worker_agent.ci.ci_reader import PARK_SECONDS, rerun_forgotten, rerun_noted
 from worker_agent.decide import RED_BASE, NextStep, Snapshot
+
+log = structlog.get_logger()
 
 
 class CiReactions:
@@ -36,7 +38,7 @@ class CiReactions:
         """
         jobs = [finding.failure.check for finding in (seen.ci.diagnosis.findings if seen.ci.diagnosis else ())]
         mark = Rerun.of(jobs)
-        await advance(held, FenceChange(phase=str(mark), more=reruns.noted(held.fence)))
+        await advance(held, FenceChange(phase=str(mark), more=rerun_noted(held.fence)))
         refusals = await self._request_reruns(held, jobs)
         partly = any(job.run_id not in refusals for job in jobs if job.run_id is not None)
         if refusals:
@@ -59,7 +61,7 @@ class CiReactions:
             except UnknownOutcome:
                 raise
             except Transient:  # nothing was sent: the next look asks again
-                await advance(held, FenceChange(phase=NextStep.CI, more=reruns.forgotten(held.fence)))
+                await advance(held, FenceChange(phase=NextStep.CI, more=rerun_forgotten(held.fence)))
                 raise
         return refusals
 
@@ -71,6 +73,3 @@ class CiReactions:
         if first:
             await self._status.show(held.fence.key.number, ci_comments.base_red(held.fence, seen.ci), held)
         return Ended(Result.PARKED, "the checks of the base branch are red as well")
-
-
-log = structlog.get_logger()

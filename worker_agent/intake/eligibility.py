@@ -23,7 +23,7 @@ from shared.scheduling.agent_contract import Candidate, Skip
 from shared.scheduling.order import assigned, exclusion_reason
 from shared.workflow import TERMINAL, UNLABELLED, Stage
 from shared.workflow.labels import Flag, Labels
-from worker_agent import comments, role_routing
+from worker_agent import comments
 from worker_agent.ci.ci_reader import CiReader
 from worker_agent.decide import WORKING, NextStep
 from worker_agent.intake import intake_comments
@@ -88,7 +88,7 @@ class Eligibility:
         resting = resting or self._forge.unusable.skip(number, intent)
         if resting is None and intent.phase == NextStep.RED and (fence is None or fence.stage not in WORKING):
             resting = await self._forge.ceilings.skip(number)
-        return resting or role_routing.refusal(intent, fence, self._policy)
+        return resting or self._policy.runs.refusal(intent, fence)
 
     async def _intent(self, candidate: Candidate, issue: Issue, fence: Fence | None) -> Intent | str:
         barred = exclusion_reason(issue.labels, self._policy.intake.exclude)  # the list may be older than this reading

@@ -1,16 +1,20 @@
-"""The false statements of a claim, compared with the results of running it again (pure)."""
+"""The false statements of a claim, by its repetition, and by its notes in what no run can repeat (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+from shared.git.notes import Note
 from shared.git.proof_claim import Claim, digest
 from worker_agent.tdd.evidence import Proof, proofs
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.runners.test_run import TestId
 from worker_agent.verify.repeat import Repeated, counts
+
+CENT = 0.005
+"""US dollars; a smaller difference is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +120,18 @@ def _test(
         yield Falsehood("tests", f"{test} is no new test: it was not seen red and then green.")
     elif history.same_base and red not in {"", row.red}:
         yield Falsehood("red", f"{test}: {row.red} on the base, not {red}.")
+
+
+def contradicted(claim: Claim, notes: Collection[Note]) -> Iterator[Falsehood]:
+    """Yield attempts that differ from those of the notes, and a cost below theirs; nothing if there are no notes."""
+    if not notes:
+        return
+    attempts = max(note.attempts for note in notes)
+    if claim.attempts != attempts:
+        told = f"{claim.attempts} attempts are claimed; the notes of its commits say {attempts}."
+        yield Falsehood("attempts", told)
+    costs = [note.cost_usd for note in notes]
+    known = sum(cost for cost in costs if cost is not None)
+    if claim.cost_usd is not None and (None in costs or claim.cost_usd < known - CENT):
+        said = "is unknown" if None in costs else f"is ${known:.2f}"
+        yield Falsehood("cost", f"${claim.cost_usd:.2f} is claimed; by the notes of its commits it {said}.")

@@ -16,7 +16,7 @@ from shared.lock.record import Fence
 from shared.models import Check, CheckOutcome, Issue, PullRequest
 from shared.scheduling.agent_contract import Skip
 from shared.workflow import Role, Stage
-from worker_agent.ci import reruns
+from worker_agent.ci.ci_reader import rerun_noted
 from worker_agent.decide import RED_BASE, Action, Snapshot, decide
 from worker_agent.policy import Policy
 
@@ -60,7 +60,7 @@ async def test_what_went_stale_is_run_once_more_and_then_counts_as_missing() -> 
     ci.checks[HEAD] = (replace(stale, run_id=None, job_id=None),)
     assert (await ci.reader().read(FENCE)).verdict is CiVerdict.RUNNING, "somebody else's check cannot be run again"
     ci.checks[HEAD] = (stale,)
-    spent = replace(FENCE, more=reruns.noted(FENCE))
+    spent = replace(FENCE, more=rerun_noted(FENCE))
     assert (await ci.reader().read(spent)).verdict is CiVerdict.RUNNING, "nobody is paid to repair it later on"
 
 

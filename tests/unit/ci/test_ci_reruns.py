@@ -10,7 +10,7 @@ import pytest
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence, write_fence
 from shared.workflow import Role, Stage
-from worker_agent.ci import reruns
+from worker_agent.ci.ci_reader import RERUN_TRAILER, may_rerun, rerun_forgotten, rerun_noted
 from worker_agent.decide import RED_BASE, NextStep
 
 FENCE = Fence(
@@ -24,7 +24,7 @@ FENCE = Fence(
     work_head="b" * 40,
     more=(("Other", "kept"),),
 )
-RERAN = replace(FENCE, more=reruns.noted(FENCE))
+RERAN = replace(FENCE, more=rerun_noted(FENCE))
 
 
 @pytest.mark.parametrize(
@@ -38,16 +38,16 @@ RERAN = replace(FENCE, more=reruns.noted(FENCE))
         (replace(RERAN, phase=RED_BASE), True),
         (replace(RERAN, approved_by="/retry by ada in comment 7"), True),
         (replace(RERAN, approved_by="ada"), False),
-        (replace(RERAN, more=reruns.forgotten(RERAN)), True),
+        (replace(RERAN, more=rerun_forgotten(RERAN)), True),
     ],
     ids=["first", "under way", "was", "a later round", "another commit", "base", "command", "consent", "not sent"],
 )
 def test_whether_its_jobs_may_be_run_once_more(fence: Fence, left: bool) -> None:
-    assert reruns.are_left(fence) is left
+    assert may_rerun(fence) is left
 
 
 def test_the_fence_carries_it_beside_what_else_it_carries_and_names_one_commit() -> None:
     again = replace(RERAN, work_head="c" * 40)
-    noted = replace(again, more=reruns.noted(again))
-    assert dict(noted.more) == {"Other": "kept", reruns.TRAILER: "c" * 40}
+    noted = replace(again, more=rerun_noted(again))
+    assert dict(noted.more) == {"Other": "kept", RERUN_TRAILER: "c" * 40}
     assert read_fence(noted.key, "", write_fence(noted)) == noted

@@ -26,7 +26,7 @@ from worker_agent.tdd.comparison.compare import compare
 from worker_agent.tdd.comparison.model import What
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.activation import judge, pending_test, waiting, without_marker, without_pending_test
-from worker_agent.titles import Titles, Try
+from worker_agent.titles import Titles
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 PATH = "tests/test_x.py"
@@ -227,7 +227,7 @@ async def test_the_counter_in_its_title_follows_the_tries_and_stays() -> None:
     titles, one = Titles(board, shown=False), issue(mark.write("Text", TEST, "a" * 40, KEYS))
     held = object()
     assert (await titles.show(held, one)).title == f"{mark.TITLE}{TEST}"  # type: ignore[arg-type]  # never looked at
-    await titles.show(held, one, Try(1, 3))  # type: ignore[arg-type]
+    await titles.show(held, one, "1/3")  # type: ignore[arg-type]
     assert board.titles == []
-    await titles.show(held, one, Try(2, 3))  # type: ignore[arg-type]
+    await titles.show(held, one, "2/3")  # type: ignore[arg-type]
     assert board.titles == [f"{mark.TITLE}{TEST} | attempt 2/3"]

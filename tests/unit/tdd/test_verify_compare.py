@@ -13,8 +13,7 @@ from shared.git.proof_claim import Claim, digest
 from worker_agent.tdd.judging.judge import judge_baseline, judge_green, judge_red
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
 from worker_agent.tdd.runners.test_run import CaseOutcome, TestRun
-from worker_agent.verify.compare import History, false, unproven
-from worker_agent.verify.record import contradicted
+from worker_agent.verify.compare import History, contradicted, false, unproven
 from worker_agent.verify.repeat import Repeated
 
 BASE = ran(KEPT)
