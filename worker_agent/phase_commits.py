@@ -17,12 +17,12 @@ from shared.errors import EngineError, Transient
 from shared.git import objects
 from shared.git.command import Identity
 from shared.git.disk import Disk
+from shared.git.failures import PushRefused
 from shared.git.mirror import Mirror
 from shared.git.names import notes_ref, workspace_path
 from shared.git.notes import CommitKind, Note, Notes, read, write
 from shared.git.patch_policy import PatchPolicy, PatchRefused
 from shared.git.publisher import Publisher, keep
-from shared.git.push_report import PushRefused
 from shared.git.workspace import Workspace
 from shared.github.base_branch import BaseBranch
 from shared.lock.fence import advance

@@ -58,8 +58,8 @@ from shared.reconcile.orphans import ReconcileRules
 from shared.reconcile.sweep import Sources, Sweep
 from shared.sandbox.confinement import Confinement
 from shared.scheduling.account_work import AccountWork
+from shared.scheduling.admission import BudgetCheck
 from shared.scheduling.agent_contract import Agent
-from shared.scheduling.budget_check import BudgetCheck
 from shared.telemetry.event_recorder import EventRecorder
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage

@@ -18,7 +18,7 @@ from shared.errors import Transient
 from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 from shared.newest import Newest
-from shared.scheduling.budget_check import Shortage
+from shared.scheduling.admission import Shortage
 
 log = structlog.get_logger()
 

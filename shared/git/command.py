@@ -24,7 +24,7 @@ from anyio.abc import Process
 from shared import process
 from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.filesystem.disk_space import as_disk_full, full
-from shared.git import bare_directory, failures, loose_objects, names, push_report
+from shared.git import bare_directory, failures, loose_objects, names
 from shared.git.credentials import Credentials
 from shared.git.object_readers import COMMAND, ObjectReaders, Question
 from shared.git.settled_answers import AnswersByDirectory, Asked
@@ -292,7 +292,7 @@ class Git:
         finished = await self._talk(url, verb, deadline_seconds, hooks)
         if finished is None:
             raise UnknownOutcome(f"git push did not end within {deadline_seconds:.0f} s.")
-        return push_report.moved(finished)
+        return failures.moved(finished)
 
     async def commit(self, tree: str, parents: Sequence[str], message: str, signature: Signature) -> str:
         """Write a commit object and return its id; no ref moves. It is not checked that its tree and parents are here.

@@ -1,4 +1,4 @@
-"""git's error messages, divided by the caller's reaction to them (pure)."""
+"""git's error messages and its report of a push, divided by the caller's reaction to them (pure)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ class NoSuchRef(Blocked):
 
 class NotAtomic(NotAllowed):
     """The git server does not offer atomic pushes, by which state, code and lock move together."""
+
+
+class PushRefused(NotAllowed):
+    """The git server took the push and refused it, by a rule of its own."""
 
 
 class StaleLock(Transient):
@@ -45,6 +49,23 @@ _UNREACHABLE = re.compile(
 )
 _NOTHING_SENT = re.compile(r"unable to access|Could not resolve|unable to connect|Could not read from remote")
 _LIMITED = re.compile(r"rate limit|abuse detection|returned error: 429|HTTP 429", re.IGNORECASE)
+
+
+_REPORT_LINE = re.compile(r"^(?P<flag>.)\t(?P<refs>[^\t]*)\t(?P<summary>.*)$", re.MULTILINE)
+_REPORT_REASON = re.compile(r"^\[[a-z ]+\] \((?P<reason>.*)\)$")
+_NAME_TAKEN = re.compile(r"'refs/[^']*' exists; cannot create '[^']*'")
+
+_LEASE = re.compile(
+    r"stale info|fetch first|non-fast-forward|already exists|failed to update ref|cannot lock ref|"
+    r"incorrect old value provided|is at [0-9a-f]+ but expected|reference already exists"
+)
+"""Reasons that mean: a ref did not have the expected value."""
+
+_ATOMIC = re.compile(r"atomic (?:push|transaction) (?:failed|failure)|transaction failed")
+"""git's reason for good refs when another one was not; alone it is a lost race."""
+
+_NO_REPLY = re.compile(r"remote failed to report status|unexpected disconnect|hung up")
+_SERVER_FAULT = re.compile(r"unpacker error|internal|timed? ?out|unavailable|missing necessary objects", re.IGNORECASE)
 
 
 def local(finished: Finished) -> Exception:
@@ -89,6 +110,46 @@ def pushing(finished: Finished) -> Exception:
     if _NOTHING_SENT.search(said) and "RPC failed" not in said:
         return Transient(_sentence(finished))
     return UnknownOutcome(_sentence(finished))
+
+
+def moved(finished: Finished) -> bool:
+    """Return True if every ref moved, False if a ref had another value than expected, and nothing moved.
+
+    Raises `UnknownOutcome` if the reply was lost, `Transient` if the server failed and wrote
+    nothing, `PushRefused` with the server's words if it refuses, and the error of `pushing`
+    if there is no report at all.
+    """
+    lines = list(_REPORT_LINE.finditer(finished.stdout.decode("utf-8", "replace")))
+    rejected = [line["summary"] for line in lines if line["flag"] == "!"]
+    if finished.code == 0 and lines and not rejected:
+        return True
+    if not rejected:
+        raise pushing(finished)
+    output = _output(finished)
+    reasons = [_reason(summary) for summary in rejected]
+    if any(_NO_REPLY.search(reason) for reason in reasons):
+        raise UnknownOutcome(_refusal_sentence(reasons, output))
+    return _judge_refusal(reasons, output)
+
+
+def _judge_refusal(reasons: list[str], output: str) -> bool:
+    foreign = [reason for reason in reasons if not (_LEASE.search(reason) or _ATOMIC.search(reason))]
+    if not foreign and not _NAME_TAKEN.search(output):
+        return False
+    if any(_SERVER_FAULT.search(reason) for reason in foreign):
+        raise Transient(_refusal_sentence(reasons, output))
+    raise PushRefused(_refusal_sentence(foreign or reasons, output))
+
+
+def _reason(summary: str) -> str:
+    found = _REPORT_REASON.match(summary)
+    return found["reason"] if found else summary
+
+
+def _refusal_sentence(reasons: list[str], output: str) -> str:
+    remote = [line.removeprefix("remote:").strip() for line in output.splitlines() if line.startswith("remote:")]
+    words = "; ".join(dict.fromkeys(reasons))
+    return f"The git server refused the push: {words}. {' '.join(filter(None, remote))}".strip()[:1000]
 
 
 def unauthorized(finished: Finished) -> bool:

@@ -21,9 +21,8 @@ from shared.errors import EngineError, NotAllowed, Transient, Unauthorized
 from shared.filesystem import directories
 from shared.git import history, loose_objects, ref_files
 from shared.git.command import Git, Identity, Signature
-from shared.git.failures import NotAtomic
+from shared.git.failures import NotAtomic, PushRefused
 from shared.git.fences import Fences
-from shared.git.push_report import PushRefused
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import OperatorPermit
 from shared.process import CommandFailed

@@ -20,8 +20,8 @@ from shared.lock.scope import hold
 from shared.lock.view import LockView, observe
 from shared.models import Issue
 from shared.retry.failures import Category
+from shared.scheduling.admission import BudgetCheck
 from shared.scheduling.agent_contract import Claim, Skip
-from shared.scheduling.budget_check import BudgetCheck
 from shared.workflow import Role, Stage
 
 log = structlog.get_logger()

@@ -1,9 +1,12 @@
-"""Permission to begin new items, and the order to release held ones: shutdown, pause, quiet hours, full disks."""
+"""Permission to begin new items, and the order to release held ones: shutdown, pause, quiet hours, disks, budgets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 import structlog
 
@@ -116,3 +119,19 @@ def pause_of(file: Path) -> str:
     except OSError:  # it is there, whatever it is
         reason = ""
     return f"paused{f' ({reason})' if reason else ''}: `workflow-engine resume` ends it, or removing {file}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """Reason why paid work cannot begin, and the time from which it can; `until` None: when a person makes room."""
+
+    sentence: str
+    until: datetime | None
+
+
+class BudgetCheck(Protocol):
+    """Check that a run could be paid for."""
+
+    async def shortage(self, number: int) -> Shortage | None:
+        """Return why no run for this item could be paid for now; None if one could."""
+        ...

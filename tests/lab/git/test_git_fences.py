@@ -10,8 +10,8 @@ from git_remote import AT, ENGINE, fences_of, machine, remote_at, work, workspac
 
 from lab.github.repositories.bare import Bare
 from shared.errors import NotAllowed, UnknownOutcome
+from shared.git.failures import PushRefused
 from shared.git.notes import Notes
-from shared.git.push_report import PushRefused
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import OperatorPermit
 

@@ -8,7 +8,7 @@ COMMENTS, CLIENT, FENCES, PUSH = (
     "shared/github/comments.py",
     "shared/github/client.py",
     "shared/git/fences.py",
-    "shared/git/push_report.py",
+    "shared/git/failures.py",
 )
 COMMAND, MIRROR, MARKS = "shared/git/command.py", "shared/git/mirror.py", "shared/text/comment_signatures.py"
 
@@ -94,14 +94,14 @@ STANDING_ON = (
     adapter("a rule's refusal is a lost race", (PUSH, "    if not foreign and", "    if")),
     adapter(
         "a lost report is a refusal",
-        (PUSH, "        raise UnknownOutcome(_sentence(reasons, output))\n", "        return False\n"),
+        (PUSH, "        raise UnknownOutcome(_refusal_sentence(reasons, output))\n", "        return False\n"),
     ),
     adapter(
         "a server's fault is a rule",
         (
             PUSH,
-            "        raise Transient(_sentence(reasons, output))\n",
-            "        raise PushRefused(_sentence(reasons, output))\n",
+            "        raise Transient(_refusal_sentence(reasons, output))\n",
+            "        raise PushRefused(_refusal_sentence(reasons, output))\n",
         ),
     ),
     adapter(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shared.errors import Gone, NotAllowed, Transient, Unauthorized, UnknownOutcome
-from shared.git import failures, push_report
-from shared.git.failures import NoSuchRef, StaleLock
-from shared.git.push_report import PushRefused
+from shared.git import failures
+from shared.git.failures import NoSuchRef, PushRefused, StaleLock
 from shared.process import CommandFailed, Finished
 
 URL = "https://github.com/acme/app.git"
@@ -70,7 +69,7 @@ def report(*reasons: str) -> str:
 
 def test_a_push_that_moved_everything() -> None:
     stdout = f"To {URL}\n*\t{'1' * 40}:refs/ack/worker/1\t[new reference]\n+\ta:b\t1...2 (forced update)\nDone\n"
-    assert push_report.moved(said("", stdout, 0))
+    assert failures.moved(said("", stdout, 0))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def test_a_push_that_moved_everything() -> None:
     ],
 )
 def test_a_refused_lease_is_a_lost_race(reasons: tuple[str, ...]) -> None:
-    assert not push_report.moved(said("error: failed to push some refs", report(*reasons), 1))
+    assert not failures.moved(said("error: failed to push some refs", report(*reasons), 1))
 
 
 @pytest.mark.parametrize(
@@ -110,17 +109,17 @@ def test_a_refused_lease_is_a_lost_race(reasons: tuple[str, ...]) -> None:
 )
 def test_other_refusals(reasons: tuple[str, ...], stderr: str, error: type[Exception]) -> None:
     with pytest.raises(error) as raised:
-        push_report.moved(said(stderr, report(*reasons), 1))
+        failures.moved(said(stderr, report(*reasons), 1))
     assert raised.type is error
 
 
 def test_the_server_s_own_words_reach_the_person() -> None:
     finished = said("remote: error: GH013: Secret found.\nerror: failed", report("[remote rejected] (declined)"), 1)
     with pytest.raises(NotAllowed, match=r"refused the push: declined\. error: GH013: Secret found\."):
-        push_report.moved(finished)
+        failures.moved(finished)
 
 
 @pytest.mark.parametrize("code", [0, 1, 128])
 def test_no_report_at_all_is_an_unknown_outcome(code: int) -> None:
     with pytest.raises(UnknownOutcome):
-        push_report.moved(said("", "", code))
+        failures.moved(said("", "", code))

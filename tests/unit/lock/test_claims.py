@@ -17,8 +17,8 @@ from shared.lock.record import Fence, Wait
 from shared.lock.standing import LockStanding
 from shared.lock.view import LockView
 from shared.loop.claims import OLD_LOOK_SECONDS, PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
+from shared.scheduling.admission import Shortage
 from shared.scheduling.agent_contract import Skip
-from shared.scheduling.budget_check import Shortage
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 

@@ -13,9 +13,8 @@ from fakes.clock import HandClock
 
 from shared.errors import Transient
 from shared.lock.lease import Lease
-from shared.loop.claim_queue import NO_SLOT
+from shared.loop.claim_queue import LOOK_AGAIN_SECONDS, NO_SLOT, SkipBackoff
 from shared.loop.polling_loop import Loop
-from shared.loop.skip_backoff import LOOK_AGAIN_SECONDS, SkipBackoff
 from shared.scheduling.admission import Admission
 from shared.scheduling.agent_contract import UNTIL_NEWS, Candidate, Claim, Ended, Rest, Result, Skip
 from shared.scheduling.slots import LOOK_SECONDS, Slots

@@ -9,7 +9,7 @@ from fakes.closing import FakeReplies
 from fakes.reviewer_world import SPECIFIED
 
 from reviewer_agent.issue_labels import IssueLabels
-from shared.loop.skip_backoff import KEPT, SkipBackoff
+from shared.loop.claim_queue import KEPT, SkipBackoff
 from shared.models import Issue
 from shared.newest import MOST, Newest
 from shared.scheduling.agent_contract import Candidate, Skip

@@ -15,7 +15,7 @@ from fakes.unasked import UnaskedIssues
 from shared.github.cache import ITEM_BYTES, MAX_BYTES, Cache, CachedAnswer
 from shared.github.inbox import Inbox
 from shared.github.listing import BRIEF, brief
-from shared.loop.skip_backoff import LOOKS, SkipBackoff
+from shared.loop.claim_queue import LOOKS, SkipBackoff
 from shared.models import Account, Issue
 from shared.scheduling.agent_contract import Candidate, Skip
 from shared.scheduling.order import urgency
