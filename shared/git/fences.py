@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.errors import EngineError, Transient, UnknownOutcome
-from shared.git import ref_tips
+from shared.git import history
 from shared.git.command import Identity, Signature
+from shared.git.history import RefTip
 from shared.git.mirror import Mirror
-from shared.git.ref_tips import RefTip
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import WritePermit
@@ -55,7 +55,7 @@ class Fences:
 
     async def traces(self) -> tuple[AgentSeen, ...]:
         """Return the agents that moved the fences fetched last, with the times; sends no request."""
-        return tuple(_traces(await ref_tips.below(self._mirror.git, f"{FENCE_NAMESPACE}/")))
+        return tuple(_traces(await history.tips_below(self._mirror.git, f"{FENCE_NAMESPACE}/")))
 
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]

@@ -1,12 +1,16 @@
-"""The history of commits, read through the reader that stays open; long or branched histories are left to git."""
+"""Commits and the refs at them, read through the reader that stays open; long or branched histories are left to git."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import NamedTuple
 
-from shared.git import names, objects
+import anyio.to_thread
+
+from shared.git import names, objects, ref_files
 from shared.git.command import Git
 from shared.git.failures import TooMuchOutput
 
@@ -15,6 +19,9 @@ WALKED = 32
 
 COMMIT_BYTES = 64 * 2**10
 """Size above which a commit is left to git too."""
+
+READ_AT_ONCE = 100
+"""Commits of one question."""
 
 _HEAD = re.compile(
     rb"tree [0-9a-f]{40,64}\n((?:parent [0-9a-f]{40,64}\n)*)author [^<\n]*(<[^>\n]*>)[^\n]*\n"
@@ -35,6 +42,15 @@ class Commit:
     def subject(self) -> str:
         """The first line of the message."""
         return self.message.partition("\n")[0]
+
+
+class RefTip(NamedTuple):
+    """One ref, its object id, and that commit's author and message; both are empty if it is no commit."""
+
+    ref: str
+    oid: str
+    author: str
+    message: str
 
 
 class _LeftToGit(Exception):
@@ -171,3 +187,38 @@ def parsed(oid: str, content: bytes) -> tuple[Commit, str] | None:
 def _parse_commit(entry: str) -> Commit:
     oid, parents, at, message = entry.split("\n", 3)
     return Commit(oid, tuple(parents.split()), datetime.fromisoformat(at), message.rstrip("\n"))
+
+
+async def tips_below(git: Git, prefix: str) -> tuple[RefTip, ...]:
+    """Return all refs that begin with `prefix`, which ends with a slash, by their names. Raises `CommandFailed`."""
+    found = await _read_tips(git, prefix) if git.has_readers else None
+    if found is not None:
+        return found
+    layout = "--format=%(refname)%00%(objectname)%00%(authoremail)%00%(contents)%00"
+    columns = (await git.run("for-each-ref", layout, prefix)).stdout.decode("utf-8", "replace").split("\0")
+    rows = zip(columns[0::4], columns[1::4], columns[2::4], columns[3::4], strict=False)
+    return tuple(
+        RefTip(ref.removeprefix("\n"), oid, author, message.rstrip("\n")) for ref, oid, author, message in rows
+    )
+
+
+async def _read_tips(git: Git, prefix: str) -> tuple[RefTip, ...] | None:
+    refs = await anyio.to_thread.run_sync(_sorted_refs, git.git_dir, prefix)
+    found: list[RefTip] = []
+    while refs is not None and len(found) < len(refs):
+        some = refs[len(found) : len(found) + READ_AT_ONCE]
+        try:
+            told = await objects.whole(git, [oid for _, oid in some])
+        except TooMuchOutput:
+            return None
+        for (ref, oid), one in zip(some, told, strict=True):
+            commit = parsed(oid, one[1]) if one is not None and one[0] == b"commit" else None
+            if commit is None:
+                return None
+            found.append(RefTip(ref, oid, commit[1], commit[0].message.lstrip("\n")))
+    return None if refs is None else tuple(found)
+
+
+def _sorted_refs(git_dir: Path, prefix: str) -> list[tuple[str, str]] | None:
+    refs = ref_files.below(git_dir, prefix)
+    return None if refs is None else sorted(refs.items(), key=lambda one: one[0].encode("utf-8", "surrogateescape"))

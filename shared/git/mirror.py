@@ -23,7 +23,6 @@ from shared.git import (
     objects,
     one_look,
     ref_files,
-    ref_tips,
     tree_files,
 )
 from shared.git.command import NETWORK_SECONDS, Git
@@ -142,7 +141,7 @@ class Mirror:
         names.ref(prefix.removesuffix("/"))
         async with self.lock.held():
             await self._fetch(f"+{prefix}*:{prefix}*", prune=True)
-            return {one.ref: (one.oid, one.message) for one in await ref_tips.below(self.git, prefix)}
+            return {one.ref: (one.oid, one.message) for one in await history.tips_below(self.git, prefix)}
 
     async def pack(self) -> bool:
         """Pack many loose objects; return whether they were. Raises `StaleLock`, `Transient` or `CommandFailed`."""

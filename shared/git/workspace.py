@@ -11,16 +11,29 @@ import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import capture, changes, coder_tree, linked_objects, names, objects, plain_checkout, ref_files
-from shared.git.command import Git, Identity, Signature
+from shared.git import (
+    capture,
+    changes,
+    history,
+    index_file,
+    linked_objects,
+    loose_objects,
+    names,
+    objects,
+    plain_checkout,
+    ref_files,
+)
+from shared.git.command import Git, Identity, Signature, write_below
 from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
 from shared.git.patch_policy import PathChange
+from shared.git.plain_checkout import PlainTree
 from shared.lock.port import RefUpdate
 
 Place = Literal["evidence", "base", "moved"]
@@ -28,6 +41,16 @@ Place = Literal["evidence", "base", "moved"]
 
 
 _HEADS = "refs/heads/"
+
+_CODERS_BRANCH = "work"
+
+_CODERS_CONFIG = """\
+[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
+"""
 
 _MADE = "refs/made/head"
 """Ref of the newest commit that was made here and pushed; no other directory has this ref."""
@@ -79,7 +102,7 @@ class Workspace:
     async def reset_tree(self, commit: str) -> Path:
         """Make a fresh `tree` at a commit, with a throw-away `.git` of that commit that shares no object with ours."""
         await anyio.to_thread.run_sync(directories.renew, self.tree)
-        await coder_tree.make(self.git, names.oid(commit), self.tree)
+        await _make_coder_tree(self.git, names.oid(commit), self.tree)
         return self.tree
 
     async def capture(self, base: str) -> str:
@@ -173,3 +196,46 @@ class Workspace:
         finally:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(directories.remove, path)
+
+
+async def _make_coder_tree(git: Git, commit: str, tree: Path) -> None:
+    """Fill the empty directory `tree` with a commit of `git`, and a throw-away `.git` of it alone that shares nothing.
+
+    Small, plain trees are written here, object by object, without hard links: a file with two names would be changed
+    under both. Raises `DiskFull` and `CommandFailed`.
+    """
+    found = await plain_checkout.lay_out(git, commit, tree) if len(commit) == 40 else None
+    if found is None:
+        await _check_out(git, commit, tree)
+        return
+    (made,) = await history.log(git, commit, 1)
+    (whole,) = await objects.whole(git, [commit])
+    content = whole[1] if whole is not None else b""
+    await write_below(tree, partial(_write_coder_tree, tree / ".git", commit, content, found, bool(made.parents)))
+
+
+async def _check_out(git: Git, commit: str, tree: Path) -> None:
+    inner = git.at(tree / ".git")
+    await inner.init(bare=False)
+    await inner.fetch(git.git_dir, f"{commit}:refs/heads/{_CODERS_BRANCH}", options=("--depth=1",))
+    await inner.run("checkout", "--quiet", "--force", _CODERS_BRANCH, work_tree=tree)
+
+
+def _write_coder_tree(git_dir: Path, commit: str, content: bytes, found: PlainTree, is_later: bool) -> None:
+    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+        (git_dir / folder).mkdir(parents=True)
+    loose_objects.copy(git_dir, "commit", commit, content)
+    for oid, tree in found.trees.items():
+        loose_objects.copy(git_dir, "tree", oid, tree)
+    for oid, blob in found.blobs().items():
+        loose_objects.copy(git_dir, "blob", oid, blob)
+    files = {
+        "HEAD": f"ref: refs/heads/{_CODERS_BRANCH}\n",
+        "config": _CODERS_CONFIG,
+        f"refs/heads/{_CODERS_BRANCH}": f"{commit}\n",
+    }
+    if is_later:  # its parents are not here
+        files["shallow"] = f"{commit}\n"
+    for name, text in files.items():
+        directories.write(git_dir / name, text.encode())
+    directories.write(git_dir / "index", index_file.written(found.files, git_dir.parent))
