@@ -151,11 +151,6 @@ class Workspace:
         """Return the difference as a unified diff."""
         return await changes.diff(self.git, old, new)
 
-    async def remove(self) -> None:
-        """Delete the whole workspace."""
-        await self.git.leave()
-        await anyio.to_thread.run_sync(directories.remove, self.root)
-
     async def _has_all(self, commit: str, ref: str) -> bool:
         """Return whether nothing has to be fetched: all branches, the ref and the commit are here as in the mirror."""
         heads = [await anyio.to_thread.run_sync(ref_files.below, git_dir, _HEADS) for git_dir in self._both()]

@@ -38,7 +38,7 @@ from worker_agent.ports import Forge
 _ANSWERS = {Verb.APPROVE: NextStep.CONFIRMED, Verb.REJECT: NextStep.DECLINED}
 
 WAITS = "its refactoring waits for /approve or /reject by somebody with write access"
-"""Why an issue is not claimed whose refactoring nobody has answered yet."""
+"""The reason to leave an issue alone whose refactoring nobody has answered yet."""
 
 
 class Eligibility:
