@@ -90,7 +90,7 @@ class _Console:
         self._claimant = claimant_of(process, adapters)
         self._mirror = mirror_of(process, me.answers, self._configured.name)
         fences = Fences(self._mirror, git_identity(adapters.account))
-        self._port = Gateway(adapters.comments, fences, process.clock, lambda: me.github.server_time)
+        self._port = Gateway(adapters.comments, fences, process.clock, adapters.server_time)
 
     async def carry_out(self, order: Order) -> OrderResult:
         """Carry out the order and return its result; raises what asking GitHub and git raises."""

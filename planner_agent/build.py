@@ -29,10 +29,9 @@ from runtime.building.commands import commanded, mentioned_as, reader, replies
 from shared.errors import Misconfigured
 from shared.llm.port import CoderCall
 from shared.llm.role_router import ROLE_OF_CALL, has_role
-from shared.loop.claims import Claims
 from shared.reconcile.complete_inbox import CompleteInbox
 from shared.scheduling.agent_contract import Agent
-from shared.workflow import UNLABELLED, Role, Track, stages
+from shared.workflow import UNLABELLED, Track, stages
 
 DECIDED_ROUNDS = 1000
 """Maximum times that a plan may have been sent back before one decided at a terminal takes its place."""
@@ -48,8 +47,7 @@ def build(parts: RepositoryAdapters, preapproved_plan: PreapprovedPlan | None = 
         inbox.add_look("pending tests", _opening(parts).look)
     forge = forge_of(parts, inbox)
     _add_assistant(parts, inbox, forge)
-    claims = Claims(Role.PLANNER, parts.port, parts.claimant, parts.budget_check)
-    planner = Planner(forge, claims, parts.mirror, parts.coder, policy)
+    planner = Planner(forge, parts.claims, parts.git.mirror, parts.coder, policy)
     parts.status.write_by_leases(planner.holding)
     if preapproved_plan is not None:
         return planner
@@ -59,18 +57,19 @@ def build(parts: RepositoryAdapters, preapproved_plan: PreapprovedPlan | None = 
 def _inbox(parts: RepositoryAdapters) -> CompleteInbox:
     """Return the lists of stories and specifications: the last specification to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
-    followed = rules(parts.names, parts.closing, parts.status)
-    return parts.inbox([parts.names.story, *specified], followed, lambda item: not item.is_pull_request)
+    followed = rules(parts.github.names, parts.closing, parts.status)
+    return parts.inbox([parts.github.names.story, *specified], followed, lambda item: not item.is_pull_request)
 
 
 def forge_of(parts: RepositoryAdapters, inbox: CompleteInbox | None = None) -> Forge:
     """Return the planner's side of GitHub."""
+    github = parts.github
     return Forge(
         inbox=inbox or _inbox(parts),
-        issues=parts.issues,
-        comments=parts.comments,
-        people=parts.people,
-        labels=parts.labels,
+        issues=github.issues,
+        comments=github.comments,
+        people=github.people,
+        labels=github.labels,
         status=parts.status,
         texts=parts.texts,
         closing=parts.closing,
@@ -80,8 +79,9 @@ def forge_of(parts: RepositoryAdapters, inbox: CompleteInbox | None = None) -> F
 
 def _add_assistant(parts: RepositoryAdapters, inbox: CompleteInbox, forge: Forge) -> None:
     """Let each look of the planner find questions, if the configuration has them answered."""
+    github, git, roles = parts.github, parts.git, parts.process.roles
     per_day, login = parts.configured.assistant.per_day, mentioned_as(parts)
-    if not per_day or not login or parts.only is not None or not has_role(parts.roles, ROLE_OF_CALL[CoderCall.ANSWER]):
+    if not per_day or not login or parts.only is not None or not has_role(roles, ROLE_OF_CALL[CoderCall.ANSWER]):
         return
     account = AnsweringAccount(
         login,
@@ -89,11 +89,11 @@ def _add_assistant(parts: RepositoryAdapters, inbox: CompleteInbox, forge: Forge
         parts.claimant.agent,
         per_day,
         frozenset(parts.configured.labels.exclude),
-        parts.clock,
-        parts.server_time,
+        parts.process.clock,
+        github.server_time,
     )
-    sources = Sources(parts.mirror, parts.base, parts.comments, parts.pulls, parts.people, parts.texts)
-    register = Register(QUESTIONS, parts.fences, parts.mirror)
+    sources = Sources(git.mirror, parts.base, github.comments, github.pulls, github.people, parts.texts)
+    register = Register(QUESTIONS, git.fences, git.mirror)
     asking = AnswerCall(parts.coder, parts.limits)
     assistant = Assistant(forge, parts.new_issues, account, register, sources, asking)
     inbox.add_look("questions", assistant.look)
@@ -102,19 +102,21 @@ def _add_assistant(parts: RepositoryAdapters, inbox: CompleteInbox, forge: Forge
 
 def _with_triage(parts: RepositoryAdapters, planner: Planner, forge: Forge) -> Agent:
     """Return the planner, with proposals if the configuration asks for them; working on one item it makes none."""
+    github, git = parts.github, parts.git
     triage = parts.configured.triage
     if not triage.per_day or parts.only is not None:
         return planner
     labels = {kind: str(getattr(triage.labels, kind)) for kind in TriageKind}
-    register = Register(TRIAGED, parts.fences, parts.mirror)
-    backlog = Backlog(parts.issues, register, parts.account, triage.per_day, parts.clock)
-    work = Work(forge, backlog, ProposalCall(parts.coder, parts.limits), parts.account, labels)
-    answers = Answers(forge, parts.new_issues, reader(parts), parts.port, parts.names, labels)
-    return Triaging(planner, forge, backlog, work, answers, parts.server_time)
+    register = Register(TRIAGED, git.fences, git.mirror)
+    backlog = Backlog(github.issues, register, github.account, triage.per_day, parts.process.clock)
+    work = Work(forge, backlog, ProposalCall(parts.coder, parts.limits), github.account, labels)
+    answers = Answers(forge, parts.new_issues, reader(parts), parts.port, github.names, labels)
+    return Triaging(planner, forge, backlog, work, answers, github.server_time)
 
 
 def _opening(parts: RepositoryAdapters) -> Opening:
     """Build the opening of issues about pending tests."""
+    github, git, claimant = parts.github, parts.git, parts.claimant
     repository = parts.configured
     pending = repository.tdd.pending
     wanted = Wanted(
@@ -123,11 +125,11 @@ def _opening(parts: RepositoryAdapters) -> Opening:
         pending.open_at_once,
         repository.max_attempts,
         parts.base,
-        parts.names,
+        github.names,
         repository.labels.include[:1],
     )
-    writer = Writer(parts.claimant.agent, parts.account, parts.keys, parts.server_time, parts.clock.boot)
-    return Opening(parts.issues, parts.mirror, Register(PENDING_TESTS, parts.fences, parts.mirror), writer, wanted)
+    writer = Writer(claimant.agent, github.account, claimant.keys, github.server_time, parts.process.clock.boot)
+    return Opening(github.issues, git.mirror, Register(PENDING_TESTS, git.fences, git.mirror), writer, wanted)
 
 
 def policy_of(parts: RepositoryAdapters) -> Policy:
@@ -135,9 +137,9 @@ def policy_of(parts: RepositoryAdapters) -> Policy:
     repository = parts.configured
     return Policy(
         repository=repository.name,
-        account=parts.account,
+        account=parts.github.account,
         base=parts.base,
-        names=parts.names,
+        names=parts.github.names,
         include=frozenset(repository.labels.include),
         exclude=frozenset(repository.labels.exclude),
         priorities=repository.priority_labels,
@@ -161,9 +163,9 @@ async def prepare(parts: RepositoryAdapters, arguments: Arguments) -> Repository
     """Open the story of `--story`, print its address, and plan it alone; `--yes` approves the plan in advance."""
     if arguments.story is None:
         return parts
-    if len(parts.settings.repositories) > 1:
+    if len(parts.process.settings.repositories) > 1:
         raise Misconfigured("The configuration names several repositories: say for which one, as owner/repo.")
-    story = await create_story(parts.issues, arguments.story, parts.names.story)
+    story = await create_story(parts.github.issues, arguments.story, parts.github.names.story)
     sys.stdout.write(f"{parts.page}/issues/{story.number}\n")
     if not arguments.yes:
         sys.stdout.write(_HOW_TO_APPROVE[parts.configured.approval].format(repository=parts.configured.name))

@@ -23,10 +23,9 @@ from reviewer_agent.snapshot import Bounds, Merge
 from runtime.building.assembly import RepositoryAdapters
 from runtime.building.commands import commanded, replies, start_signals
 from shared.git.notes import Notes
-from shared.loop.claims import Claims
 from shared.scheduling.agent_contract import Agent
 from shared.text.prompts import Prompts
-from shared.workflow import Role, Stage
+from shared.workflow import Stage
 
 PROMPTS = Path(__file__).with_name("prompts")
 
@@ -36,55 +35,56 @@ STAGES = (Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED, Stage.FAILED)
 
 def build(parts: RepositoryAdapters) -> Agent:
     """Build the reviewer of one repository."""
+    github, git = parts.github, parts.git
     policy = policy_of(parts)
-    source = parts.mirror
-    inbox = parts.inbox(STAGES, rules(parts.names, parts.pulls, parts.closing), lambda item: item.is_pull_request)
+    source = git.mirror
+    inbox = parts.inbox(STAGES, rules(github.names, github.pulls, parts.closing), lambda item: item.is_pull_request)
     forge = Forge(
         inbox=inbox,
-        issues=parts.issues,
-        comments=parts.comments,
-        people=parts.people,
-        labels=parts.labels,
-        pulls=parts.pulls,
-        reviews=parts.reviews,
-        checks=parts.checks,
+        issues=github.issues,
+        comments=github.comments,
+        people=github.people,
+        labels=github.labels,
+        pulls=github.pulls,
+        reviews=github.reviews,
+        checks=github.checks,
         status=parts.status,
-        turns=MergeTurns(parts.fences, source, parts.server_time),
+        turns=MergeTurns(git.fences, source, github.server_time),
         updates=UpdateTurns(
-            parts.fences, parts.server_time, parts.pulls, parts.names, frozenset(parts.configured.labels.exclude)
+            git.fences, github.server_time, github.pulls, github.names, frozenset(parts.configured.labels.exclude)
         ),
-        rules=parts.rules,
-        queue=parts.merge_queue,
-        threads=parts.review_threads,
+        rules=github.rules,
+        queue=github.merge_queue,
+        threads=github.review_threads,
         closing=parts.closing,
         replies=replies(parts),
     )
     if parts.configured.after_merge != "off":
         after_merge = _after_merge(parts, forge)
         inbox.add_look("merges", lambda known: after_merge.look())
-    runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
+    runs = Runs(source, Notes(source.git, git.identity), parts.claimant.keys)
     library = ReviewInputs(source, runs.of, policy.diff_bytes)
     examiner = ReviewCalls(parts.coder, Prompts(PROMPTS), policy)
     drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
-    claims = Claims(Role.REVIEWER, parts.port, parts.claimant, parts.budget_check)
-    agent = Reviewer(forge, claims, drafts, policy)
+    agent = Reviewer(forge, parts.claims, drafts, policy)
     parts.status.write_by_leases(agent.holding)
     return commanded(parts, agent, inbox, start_signals(parts, inbox))
 
 
 def _after_merge(parts: RepositoryAdapters, forge: Forge) -> AfterMerge:
     """Build the watch over the base's CI after each merge."""
+    github, git = parts.github, parts.git
     writer = Writer(
-        parts.account.login,
-        parts.identity,
-        Voice(parts.names, parts.keys, parts.page),
+        github.account.login,
+        git.identity,
+        Voice(github.names, parts.claimant.keys, parts.page),
         reverts=parts.configured.after_merge == "revert",
-        server_time=parts.server_time,
-        boot=parts.clock.boot,
+        server_time=github.server_time,
+        boot=parts.process.clock.boot,
     )
     patience = timedelta(seconds=parts.configured.ci.timeout)
-    sources = Sources(forge, parts.fences, parts.mirror, parts.server_time, parts.clock.boot, patience)
-    return AfterMerge(sources, Answering(forge, parts.mirror, Records(parts.fences), writer))
+    sources = Sources(forge, git.fences, git.mirror, github.server_time, parts.process.clock.boot, patience)
+    return AfterMerge(sources, Answering(forge, git.mirror, Records(git.fences), writer))
 
 
 def policy_of(parts: RepositoryAdapters) -> Policy:
@@ -92,7 +92,7 @@ def policy_of(parts: RepositoryAdapters) -> Policy:
     repository = parts.configured
     return Policy(
         repository=repository.name,
-        names=parts.names,
+        names=parts.github.names,
         exclude=frozenset(repository.labels.exclude),
         priorities=repository.priority_labels,
         hides_outdated=repository.review.hide_outdated,

@@ -197,7 +197,7 @@ async def _run_once(one: tuple[Job, Process], arguments: Arguments, orders: Orde
         log.info("started", repositories=[parts.configured.name for parts in usable.parts])
         for loop in loops:
             await stack.enter_async_context(loop.open())
-        asks = asking(job.role, usable.parts[0].names) if usable.parts else ""
+        asks = asking(job.role, usable.parts[0].github.names) if usable.parts else ""
         code = await _one_item(loops, asks, wait=arguments.wait)
         await process.outbox.deliver()
         return code

@@ -21,12 +21,10 @@ from shared.llm.continuation import ResumeLimits
 from shared.llm.kept_sessions import SessionStore
 from shared.llm.port import CoderCall
 from shared.llm.role_router import ROLE_OF_CALL, RoleOverride
-from shared.loop.claims import Claims
 from shared.reconcile.complete_inbox import CompleteInbox
 from shared.sandbox.confinement import Confinement
 from shared.scheduling.agent_contract import Agent
 from shared.text.prompts import Prompts
-from shared.workflow import Role
 from worker_agent.agent import Worker, stages
 from worker_agent.attached_images import ImageFetcher
 from worker_agent.comments import beginning
@@ -61,26 +59,27 @@ PROMPTS = Path(__file__).with_name("prompts")
 
 def build(parts: RepositoryAdapters) -> Agent:
     """Build the worker of one repository."""
+    process, github, git = parts.process, parts.github, parts.git
     doing = partial(beginning, most=parts.configured.max_attempts)
     parts = replace(parts, claimant=replace(parts.claimant, doing=doing))
     policy = policy_of(parts)
     inbox = _inbox(parts, policy)
-    settings, name = parts.settings, parts.configured.name
+    settings, name = process.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
-    publisher = Publisher(parts.mirror, PatchPolicy(), parts.outgoing)
+    publisher = Publisher(git.mirror, PatchPolicy(), process.outgoing)
     hooks = hooks_of(parts)
-    disk = Disk(parts.mirror, settings.work_dir, parts.clock, hooks.leave)
-    phase_commits = PhaseCommits(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
+    disk = Disk(git.mirror, settings.work_dir, process.clock, hooks.leave)
+    phase_commits = PhaseCommits(git.mirror, git.identity, publisher, places, parts.claimant.keys, disk)
     bench = bench_of(parts, policy)
     base_runs = BaseRuns(settings.state_dir / "base-runs" / name.replace("/", "__"))
     test_runs = TestRuns(phase_commits, bench, base_runs)
     claimant = parts.claimant
     trust_filter = TrustFilter(
-        TrustedWriters(parts.people, claimant.accounts, claimant.other_accounts), policy.intake.bots
+        TrustedWriters(github.people, claimant.accounts, claimant.other_accounts), policy.intake.bots
     )
     options = OptionalTools(
-        Listening(parts.comments, trust_filter),
-        ImageFetcher(parts.attachments, trust_filter, parts.clock.boot),
+        Listening(github.comments, trust_filter),
+        ImageFetcher(github.attachments, trust_filter, process.clock.boot),
         hooks,
         RepositoryRuleReader(parts.configured, settings.backends(parts.configured)),
         _session_store(parts),
@@ -88,33 +87,33 @@ def build(parts: RepositoryAdapters) -> Agent:
     tools = PhaseTools(phase_commits, parts.coder, test_runs, Prompts(PROMPTS), policy, options)
     forge = Forge(
         inbox=inbox,
-        issues=parts.issues,
-        people=parts.people,
-        labels=parts.labels,
-        pulls=parts.pulls,
-        reviews=parts.reviews,
-        comments=parts.comments,
-        checks=parts.checks,
+        issues=github.issues,
+        people=github.people,
+        labels=github.labels,
+        pulls=github.pulls,
+        reviews=github.reviews,
+        comments=github.comments,
+        checks=github.checks,
         status=NotedStatus(parts.status, tools.unshown),
         texts=parts.texts,
         closing=parts.closing,
         replies=replies(parts),
         ceilings=ceilings_of(parts),
-        unusable=Unusable(parts.configured.name, parts.telemetry.health.aside, parts.clock.boot),
+        unusable=Unusable(parts.configured.name, process.telemetry.health.aside, process.clock.boot),
     )
-    claims = Claims(Role.WORKER, parts.port, parts.claimant, parts.budget_check)
-    worker = Worker(forge, claims, tools, policy)
+    worker = Worker(forge, parts.claims, tools, policy)
     parts.status.write_by_leases(worker.holding)
     return commanded(parts, worker, inbox, start_signals(parts, inbox))
 
 
 def _session_store(parts: RepositoryAdapters) -> ContinuedSessions | None:
     """Return the store of continued sessions, if the configuration has them; if not, delete those of earlier runs."""
-    llm, root = parts.settings.llm, parts.settings.state_dir / "sessions"
+    process = parts.process
+    llm, root = process.settings.llm, process.settings.state_dir / "sessions"
     if llm.resume_seconds is None:
         directories.remove(root)
         return None
-    store = SessionStore(root, parts.clock, ResumeLimits(llm.resume_seconds, llm.resume_tokens))
+    store = SessionStore(root, process.clock, ResumeLimits(llm.resume_seconds, llm.resume_tokens))
     store.sweep()
     return ContinuedSessions(store, parts.configured.name, Prompts(PROMPTS))
 
@@ -123,13 +122,13 @@ def _inbox(parts: RepositoryAdapters, policy: Policy) -> CompleteInbox:
     """Build the list of items that the worker follows: by its stages, and by the other ways to ask for work."""
     start = parts.configured.start
     labels = (*stages(policy), *start.labels)
-    assignee = parts.account if start.assigned else None
-    return parts.inbox(labels, rules(parts.names, parts.pulls, parts.closing), assignee=assignee)
+    assignee = parts.github.account if start.assigned else None
+    return parts.inbox(labels, rules(parts.github.names, parts.github.pulls, parts.closing), assignee=assignee)
 
 
 def bench_of(parts: RepositoryAdapters, policy: Policy) -> TestBench:
     """Build the test bench that runs the tests of the repository."""
-    place, installer = environments(parts.settings), for_set_up()
+    place, installer = environments(parts.process.settings), for_set_up()
     with_network = _with_network(parts.confinement, installer)
     setup = SetUp(parts.configured.name, parts.configured.setup_command, place, installer, with_network)
     deadline = policy.runs.limits.deadline_seconds
@@ -154,10 +153,10 @@ def _with_network(confinement: Confinement, environment: Mapping[str, str]) -> C
 
 def policy_of(parts: RepositoryAdapters) -> Policy:
     """Return the worker's policy for a repository, from the configuration."""
-    repository, settings = parts.configured, parts.settings
+    repository, settings = parts.configured, parts.process.settings
     return Policy(
         repository=repository.name,
-        names=parts.names,
+        names=parts.github.names,
         base=parts.base,
         bounds=Bounds(
             attempts=repository.max_attempts,
@@ -189,18 +188,19 @@ def policy_of(parts: RepositoryAdapters) -> Policy:
             limits=parts.limits,
             repair=repair_of(settings),
             role_of_call={**ROLE_OF_CALL, **{CoderCall(call): role for call, role in settings.phases.items()}},
-            roles=parts.roles,
+            roles=parts.process.roles,
         ),
     )
 
 
 def ceilings_of(parts: RepositoryAdapters) -> CeilingCheck:
     """Build the check of the ceilings, which runs before new work begins."""
-    configured, most, work = parts.configured.ceilings, parts.settings.in_work_per_account, parts.account_work
+    configured, most = parts.configured.ceilings, parts.process.settings.in_work_per_account
     of_account = None
-    if most is not None and work is not None:
-        of_account = AccountCeiling(most, parts.account.id, parts.configured.name, work)
-    return CeilingCheck(Ceilings(configured.in_work, configured.open_pull_requests), parts.fences, of_account)
+    if most is not None:
+        account = parts.github.account.id
+        of_account = AccountCeiling(most, account, parts.configured.name, parts.process.work_of(account))
+    return CeilingCheck(Ceilings(configured.in_work, configured.open_pull_requests), parts.git.fences, of_account)
 
 
 def repair_of(settings: Settings) -> RoleOverride:

@@ -67,7 +67,7 @@ async def _serve(options: DashboardOptions, settings: Settings, environment: Map
     query = Query(repository=options.repository or "", since=since)
     async with visited(settings, environment, clock) as (opened, unusable):
         looks: list[Look] = [looking(settings, one, titled=True) for one in opened]
-        at = opened[0].server_time()
+        at = opened[0].adapters.server_time()
         looks += [Unread(Board(name, at, complaint=str(error))) for name, error in unusable.items()]
         async with _reading(settings, query) as reading:
             feed = Feed(looks, partial(_new, reading), clock.boot, options.interval)

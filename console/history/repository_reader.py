@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 
 from config.credentials import signing_keys
 from config.repository import RepositorySettings
@@ -25,13 +24,12 @@ from shared.text.comment_signatures import Key, Keyring
 
 @dataclass(frozen=True)
 class OpenRepository:
-    """One repository. `server_time` is GitHub's, by its last answer."""
+    """One repository that can be looked at."""
 
     configured: RepositorySettings
     adapters: GitHubAdapters
     mirror: Mirror
     keys: Keyring
-    server_time: Callable[[], datetime]
 
 
 @asynccontextmanager
@@ -79,4 +77,4 @@ async def _visit(process: Process, me: SignedIn, one: RepositorySettings, keys: 
     mirror = mirror_of(process, me.answers, one.name)
     await mirror.ensure()
     ring = Keyring(seen.repository.id, keys, outgoing=process.outgoing)
-    return OpenRepository(one, seen, mirror, ring, lambda: me.github.server_time)
+    return OpenRepository(one, seen, mirror, ring)

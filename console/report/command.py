@@ -85,7 +85,7 @@ def reported(options: ReportOptions, environment: Mapping[str, str], clock: Cloc
 
 async def _figures(options: ReportOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> Figures:
     async with visited(settings, environment, clock) as ((visit,), _):
-        facts = await gathered(visit, _since(options.since, visit.server_time()))
+        facts = await gathered(visit, _since(options.since, visit.adapters.server_time()))
         return figures(visit.configured.name, facts, settings.budgets.unknown_run)
 
 
@@ -281,7 +281,7 @@ _NOBODY = Identity("", "")
 
 async def gathered(visit: OpenRepository, since: datetime) -> Facts:
     """Everything since a time (server's). Raises `Transient` and `Blocked`."""
-    mirror, until = visit.mirror, visit.server_time()
+    mirror, until = visit.mirror, visit.adapters.server_time()
     spaces = (f"+{space}/*:{space}/*" for space in (FENCE_NAMESPACE, NOTES))
     await mirror.fetch(BRANCHES, *spaces)
     chains = await fences.chains(mirror)

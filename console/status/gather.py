@@ -64,13 +64,13 @@ class Looking:
 
     def unread(self, why: str) -> Board:
         """Its board when it cannot be read."""
-        return Board(self.repository, self._visit.server_time(), complaint=why)
+        return Board(self.repository, self._visit.adapters.server_time(), complaint=why)
 
     async def look(self) -> Board:
         """The board as it is now; raises `Transient` and `Blocked`."""
         refs = await self._visit.mirror.refresh_all(f"{FENCE_NAMESPACE}/")
         issues = await self._open_items()
-        at = self._visit.server_time()
+        at = self._visit.adapters.server_time()
         snapshot = RepositorySnapshot(at, issues, fences.newest(refs))
         books = await self._books(at) if REF in refs else None
         snapshot = replace(snapshot, usd=None if books is None else cost_by_item(books))

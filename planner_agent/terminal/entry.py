@@ -67,7 +67,9 @@ class Terminal:
         story = agreed.story
         if not story.number:  # without its label: a planner that polls may not begin it before it is claimed here
             story = await create_story(forge.issues, f"{story.title}\n{story.body}")
-        self._preapproved_plan = PreapprovedPlan(agreed.plan, body_sha256(story.title, story.body), parts.account.login)
+        self._preapproved_plan = PreapprovedPlan(
+            agreed.plan, body_sha256(story.title, story.body), parts.github.account.login
+        )
         sys.stdout.write(f"{parts.page}/issues/{story.number}\n")
         sys.stdout.flush()
         return replace(parts, only=story.number)
@@ -80,23 +82,23 @@ class Terminal:
 def _services(parts: RepositoryAdapters, forge: Forge) -> SessionServices:
     policy = policy_of(parts)
     listener = Listener(forge, parts.claimant, policy)
-    drafting = Drafting(forge.issues, listener, parts.mirror, parts.coder, policy)
-    place = parts.settings.state_dir / "kept" / parts.configured.name.replace("/", "__") / "planner"
+    drafting = Drafting(forge.issues, listener, parts.git.mirror, parts.coder, policy)
+    place = parts.process.settings.state_dir / "kept" / parts.configured.name.replace("/", "__") / "planner"
 
     def keep(raw: str) -> str:
         """Write each answer into a file of its own, named by GitHub's time; return the path."""
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = Path(place, f"{parts.server_time():%Y%m%dT%H%M%S}.txt")
-        file.write_text(parts.outgoing.hide(raw), encoding="utf-8")
+        file = Path(place, f"{parts.github.server_time():%Y%m%dT%H%M%S}.txt")
+        file.write_text(parts.process.outgoing.hide(raw), encoding="utf-8")
         return str(file)
 
-    return SessionServices(forge.issues, listener, drafting, policy, keep, parts.server_time)
+    return SessionServices(forge.issues, listener, drafting, policy, keep, parts.github.server_time)
 
 
 def _screen(parts: RepositoryAdapters) -> Screen:
     """Return this process's terminal; the person's editor gets their environment, without the engine's token."""
     environment = dict(snapshot())
-    environment.pop(parts.settings.github.token_env, None)
+    environment.pop(parts.process.settings.github.token_env, None)
     return Screen(editor(environment), environment)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -13,24 +12,21 @@ import structlog
 
 from config.environment import child_environment
 from config.repository import RepositorySettings
-from config.settings import Settings
 from runtime.building.backends import backend
-from runtime.building.budget import repository_budget
+from runtime.building.budget import RepositoryBudget, repository_budget
 from runtime.building.confinement import confinement
 from runtime.building.excluded_items import ExcludedItems
 from runtime.building.github_adapters import GitHubAdapters, github_adapters, observed_adapters
 from runtime.building.identity import claimant_of, git_identity
 from runtime.building.process import Process
 from runtime.building.sign_in import Identities, SignedIn, git_server
-from runtime.building.telemetry import ProcessTelemetry, queue
+from runtime.building.telemetry import queue
 from runtime.telemetry.observed_agent import ObservedAgent
 from runtime.telemetry.observed_people import ObservedStatus
 from runtime.telemetry.observed_port import ObservedPort
-from shared.clock import Clock
 from shared.commands.start_signals import NewIssues
 from shared.commands.text_unchanged import Texts
 from shared.commands.untrusted_comments import UntrustedComments
-from shared.escalation.delivery import Outbox
 from shared.git import object_readers
 from shared.git.active_agents import ActiveAgents
 from shared.git.command import Git, Identity
@@ -41,27 +37,23 @@ from shared.git.names import mirror_path
 from shared.git.object_readers import ObjectReaders
 from shared.github.base_branch import BaseBranch
 from shared.github.inbox import Inbox, Ties
-from shared.github.points import Points
 from shared.github.status import StatusBoard
 from shared.llm.port import Coder, RunLimits
 from shared.lock.claimant import Claimant
 from shared.lock.gateway import Gateway
 from shared.lock.port import Port
+from shared.loop.claims import Claims
 from shared.loop.polling_loop import SideTask
 from shared.models import Account, Issue
-from shared.outgoing.outbound_filter import Outgoing
 from shared.reconcile.complete_inbox import CompleteInbox, Hints
-from shared.reconcile.end_message import Closing, Spent
+from shared.reconcile.end_message import Closing
 from shared.reconcile.end_message import Sources as ClosingSources
 from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import ReconcileRules
 from shared.reconcile.sweep import Sources, Sweep
 from shared.sandbox.confinement import Confinement
-from shared.scheduling.account_work import AccountWork
-from shared.scheduling.admission import BudgetCheck
 from shared.scheduling.agent_contract import Agent
 from shared.telemetry.event_recorder import EventRecorder
-from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
 __all__ = ["AdaptersOf", "Process", "RepositoryAdapters", "connect", "mirror_of", "open_repositories"]
@@ -69,74 +61,72 @@ __all__ = ["AdaptersOf", "Process", "RepositoryAdapters", "connect", "mirror_of"
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True)
-class RepositoryAdapters(GitHubAdapters):
-    """Everything that an agent of one repository may be built from."""
+@dataclass(frozen=True, slots=True)
+class GitAdapters:
+    """One repository's git server: its mirror here, whose commits `identity` writes, and the fences in it."""
 
-    settings: Settings
-    configured: RepositorySettings
-    role: Role
-    clock: Clock
-    keys: Keyring
-    status: StatusBoard
     mirror: Mirror
     identity: Identity
     fences: Fences
     active_agents: ActiveAgents
-    server_time: Callable[[], datetime]
-    points: Points
-    """GitHub's points of a minute, which say how often the repository may be polled."""
+
+
+@dataclass(frozen=True)
+class RepositoryAdapters:
+    """Everything that an agent of one repository may be built from."""
+
+    process: Process
+    configured: RepositorySettings
+    github: GitHubAdapters
+    git: GitAdapters
     port: Port
     claimant: Claimant
     coder: Coder
-    budget_check: BudgetCheck | None
-    """The check before a claim; None if nothing costs money."""
-    outgoing: Outgoing
-    outbox: Outbox
+    """The backends by the role of a call; each run is paid from `budget`."""
+    budget: RepositoryBudget
     confinement: Confinement
-    telemetry: ProcessTelemetry
     event_recorder: EventRecorder
-    spent: Spent
-    roles: frozenset[str] = frozenset()
-    """The roles that the agent is restricted to; empty means all."""
+    status: StatusBoard
     only: int | None = None
     """The one item to work on; None means all."""
     texts: Texts = field(default_factory=Texts)
     new_issues: NewIssues = field(default_factory=NewIssues)
-    choices: dict[str, str] = field(default_factory=dict)
-    """Held item -> the backend that a person has chosen for it."""
-    account_work: AccountWork | None = None
-    """The account's work in all repositories of the process; None if that is not asked."""
     side_tasks: list[SideTask] = field(default_factory=list)
     """Tasks that run beside the loop of the repository."""
 
     @property
+    def claims(self) -> Claims:
+        """The claims that the agent may make, each after a check of the budget."""
+        return Claims(self.process.role, self.port, self.claimant, self.budget.budget_check)
+
+    @property
     def closing(self) -> Closing:
         """The closing of issues, which reports that a specification is done."""
+        github, claimant = self.github, self.claimant
 
         def board(accounts: Collection[int]) -> StatusBoard:
-            return StatusBoard(self.comments, Role.WORKER, accounts, self.keys)
+            return StatusBoard(github.comments, Role.WORKER, accounts, claimant.keys)
 
-        sources = ClosingSources(self.keys, self.claimant.accounts, self.spent, self.server_time)
-        return Closing(self.issues, self.comments, self.labels.changes, board, self.names, sources)
+        sources = ClosingSources(claimant.keys, claimant.accounts, self.budget.spent, github.server_time)
+        return Closing(github.issues, github.comments, github.labels.changes, board, github.names, sources)
 
     @property
     def base(self) -> BaseBranch:
         """The branch that work starts from; the repository's own may be renamed meanwhile."""
-        own, configured = self.repository.default_branch, self.configured.base_branch
-        return BaseBranch(configured or own, default=own, ask=None if configured else self.people.repository)
+        own, configured = self.github.repository.default_branch, self.configured.base_branch
+        return BaseBranch(configured or own, default=own, ask=None if configured else self.github.people.repository)
 
     @property
     def limits(self) -> RunLimits:
         """Limits of one run of a coding backend."""
         one = self.configured
         minutes = (one.run_timeout_minutes, one.stall_timeout_minutes)
-        return RunLimits(one.max_turns, self.settings.budgets.run, *(60 * each for each in minutes))
+        return RunLimits(one.max_turns, self.process.settings.budgets.run, *(60 * each for each in minutes))
 
     @property
     def page(self) -> str:
         """The web address of the repository."""
-        return f"{git_server(self.settings.github.api_url)}/{self.configured.name}"
+        return f"{git_server(self.process.settings.github.api_url)}/{self.configured.name}"
 
     def inbox(
         self,
@@ -149,25 +139,21 @@ class RepositoryAdapters(GitHubAdapters):
 
         `concerns` tells whether an item can concern the agent.
         """
-        named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
-        hints = Hints(self.names)
-        left_alone = ExcludedItems(self.configured.name, self.role, self.names, self.configured.labels)
+        process, github, name = self.process, self.github, self.configured.name
+        hints = Hints(github.names)
+        left_alone = ExcludedItems(name, process.role, github.names, self.configured.labels)
 
         def noticed(listed: Sequence[Issue]) -> None:
-            hints.give(listed)
-            self.texts.note(listed)
-            self.new_issues.note(listed)
-            left_alone.note(listed)
+            for listener in (hints.give, self.texts.note, self.new_issues.note, left_alone.note):
+                listener(listed)
 
+        named = [github.names.of(x) if isinstance(x, Stage) else x for x in labels]
         ties = Ties(rules.needs_followup, rules.belongs, assignee)
-        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, ties=ties)
-        sources = Sources(self.active_agents, self.issues, self.lost_labels(rules), self.status, self.server_time)
-        self.telemetry.health.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
-        return CompleteInbox(lists, Sweep(rules, sources, self.port, self.claimant, self.clock))
-
-    def lost_labels(self, rules: ReconcileRules) -> LostLabels:
-        """Return the check that tells a label that a person removed from one that was lost."""
-        return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, rules.before)
+        lists = Inbox(github.issues, named, process.clock, concerns=concerns, notice=noticed, ties=ties)
+        process.telemetry.health.queues[name] = lambda: queue(lists.known.values(), github.names)
+        lost = LostLabels(github.issues, github.labels, github.names, self.claimant.accounts, rules.before)
+        sources = Sources(self.git.active_agents, github.issues, lost, self.status, github.server_time)
+        return CompleteInbox(lists, Sweep(rules, sources, self.port, self.claimant, process.clock))
 
 
 AdaptersOf = Callable[[RepositorySettings], Awaitable[RepositoryAdapters]]
@@ -218,55 +204,40 @@ async def _build_parts(
     confined: Confinement,
     readers: ObjectReaders,
 ) -> RepositoryAdapters:
-    def server_time() -> datetime:
-        return me.github.server_time
+    name = configured.name
+    event_recorder = process.telemetry.tells(name, me.github)
+    github = observed_adapters(await github_adapters(process.role, me, configured), me.github, event_recorder)
 
-    def sure() -> bool:
-        return me.github.sure_of_time
-
-    event_recorder = process.telemetry.tells(configured.name, me.github)
-    adapters = observed_adapters(await github_adapters(process.role, me, configured), me.github, event_recorder)
-
-    mirror = mirror_of(process, me.answers, configured.name, readers)
+    mirror, identity = mirror_of(process, me.answers, name, readers), git_identity(github.account)
     await mirror.ensure()
-    identity = git_identity(adapters.account)
     fences = Fences(mirror, identity)
+    active_agents = ActiveAgents(fences, github.account.id, github.server_time, _listener(process, me, name))
 
-    budget = repository_budget(process, configured, fences, mirror, server_time)
-    claimant = claimant_of(process, adapters)
-    gateway = Gateway(adapters.comments, fences, process.clock, server_time, named=adapters.issues.name, sure=sure)
-    active_agents = ActiveAgents(fences, adapters.account.id, server_time, _listener(process, me, configured.name))
+    claimant = claimant_of(process, github)
+    gateway = Gateway(
+        github.comments,
+        fences,
+        process.clock,
+        github.server_time,
+        named=github.issues.name,
+        sure=lambda: me.github.sure_of_time,
+    )
 
+    budget = repository_budget(process, configured, fences, mirror, github.server_time)
     board = claimant.accounts, claimant.keys, budget.table
-    strangers = UntrustedComments(adapters.people, claimant.accounts)
-    status = ObservedStatus(adapters.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
+    strangers = UntrustedComments(github.people, claimant.accounts)
     return RepositoryAdapters(
-        **vars(adapters),
-        settings=process.settings,
-        configured=configured,
-        role=process.role,
-        clock=process.clock,
-        keys=claimant.keys,
-        status=status,
-        mirror=mirror,
-        identity=identity,
-        fences=fences,
-        active_agents=active_agents,
-        server_time=server_time,
-        points=me.pace.pacing.points,
-        port=ObservedPort(gateway, event_recorder),
-        claimant=claimant,
+        process,
+        configured,
+        github,
+        GitAdapters(mirror, identity, fences, active_agents),
+        ObservedPort(gateway, event_recorder),
+        claimant,
         coder=budget.paid(process, configured, coder),
-        budget_check=budget.budget_check,
-        outgoing=process.outgoing,
-        outbox=process.outbox,
+        budget=budget,
         confinement=confined,
-        telemetry=process.telemetry,
         event_recorder=event_recorder,
-        spent=budget.spent,
-        roles=process.roles,
-        choices=process.choices[configured.name],
-        account_work=process.work.setdefault(adapters.account.id, AccountWork(process.clock.boot)),
+        status=ObservedStatus(github.comments, process.role, *board, strangers.ignored).observed_by(event_recorder),
     )
 
 
@@ -293,6 +264,7 @@ def mirror_of(process: Process, answers: Credentials, name: str, readers: Object
 
 def observed(agent: Agent, parts: RepositoryAdapters) -> Agent:
     """Return `agent`, whose ticks and runs are recorded."""
-    name, wanted, points = parts.configured.name, parts.configured.poll_interval, parts.points
-    parts.telemetry.health.join(name, lambda: points.interval(wanted))
-    return ObservedAgent(agent, parts.event_recorder, parts.telemetry.health)
+    name, wanted, points = parts.configured.name, parts.configured.poll_interval, parts.github.points
+    health = parts.process.telemetry.health
+    health.join(name, lambda: points.interval(wanted))
+    return ObservedAgent(agent, parts.event_recorder, health)

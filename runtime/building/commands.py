@@ -33,34 +33,36 @@ def commanded(parts: RepositoryAdapters, agent: Agent, lists: Inbox, starts: Sta
     """
     if parts.only is not None:
         return agent
-    diagnosis = Diagnosis(parts.coder, parts.issues, parts.limits)
-    people = CommandServices(command_loop(parts), notifier(parts), diagnosis, parts.choices, starts)
+    diagnosis = Diagnosis(parts.coder, parts.github.issues, parts.limits)
+    people = CommandServices(
+        command_loop(parts), notifier(parts), diagnosis, parts.process.choices[parts.configured.name], starts
+    )
     return CommandedAgent(agent, people, lists, parts.port, parts.claimant)
 
 
 def notifier(parts: RepositoryAdapters) -> Notifier:
     """Build the notifier that calls for people."""
-    whom = Whom(parts.configured.name, parts.page, parts.settings.notify.mention)
+    whom = Whom(parts.configured.name, parts.page, parts.process.settings.notify.mention)
     one = parts.configured
-    barring = (*one.labels.exclude, *(one.merge_blocking_labels if parts.role is Role.REVIEWER else ()))
+    barring = (*one.labels.exclude, *(one.merge_blocking_labels if parts.process.role is Role.REVIEWER else ()))
     hours = one.approval_timeout_hours
-    approvals = Approvals(parts.role, parts.port, parts.names, parts.status, hours, barring=barring)
-    sink = ObservedSink(parts.outbox, parts.event_recorder, parts.role)
-    return Notifier(sink, replies(parts), approvals, whom, parts.server_time)
+    approvals = Approvals(parts.process.role, parts.port, parts.github.names, parts.status, hours, barring=barring)
+    sink = ObservedSink(parts.process.outbox, parts.event_recorder, parts.process.role)
+    return Notifier(sink, replies(parts), approvals, whom, parts.github.server_time)
 
 
 def replies(parts: RepositoryAdapters) -> Replies:
     """Build the replies, comments that are posted once."""
-    return Replies(parts.comments, parts.claimant.accounts, parts.keys)
+    return Replies(parts.github.comments, parts.claimant.accounts, parts.claimant.keys)
 
 
 def command_loop(parts: RepositoryAdapters) -> CommandLoop:
     """Build the loop that takes commands for the agent that `parts` are for."""
     return CommandLoop(
         CommandProfile(
-            parts.role,
-            TextUnchanged(parts.texts, parts.people),
-            parts.settings.backends(parts.configured),
+            parts.process.role,
+            TextUnchanged(parts.texts, parts.github.people),
+            parts.process.settings.backends(parts.configured),
             mentioned_as(parts),
             _left_to_people(parts),
             parts.configured.start.mentioned,
@@ -77,7 +79,7 @@ def command_loop(parts: RepositoryAdapters) -> CommandLoop:
 
 def reader(parts: RepositoryAdapters) -> CommandReader:
     """Build the reader that finds commands in threads."""
-    return CommandReader(parts.comments, parts.people, parts.status, parts.clock.boot)
+    return CommandReader(parts.github.comments, parts.github.people, parts.status, parts.process.clock.boot)
 
 
 def start_signals(parts: RepositoryAdapters, lists: CompleteInbox) -> StartSignals:
@@ -85,25 +87,26 @@ def start_signals(parts: RepositoryAdapters, lists: CompleteInbox) -> StartSigna
 
     `lists` is the agent's inbox.
     """
+    github, role = parts.github, parts.process.role
     start, labels = parts.configured.start, parts.configured.labels
     rules = StartRules(login=mentioned_as(parts))
-    if parts.role is Role.WORKER:
+    if role is Role.WORKER:
         rules = StartRules(
             frozenset(start.labels),
-            parts.account if start.assigned else None,
+            github.account if start.assigned else None,
             frozenset(labels.include),
             frozenset(labels.exclude),
             rules.login,
         )
-    boot = parts.clock.boot
-    sources = StartSources(parts.issues, parts.comments, parts.people, parts.new_issues, lists, boot, parts.role)
-    answers = TextUnchanged(parts.texts, parts.people), replies(parts)
+    threads = github.issues, github.comments, github.people
+    sources = StartSources(*threads, parts.new_issues, lists, parts.process.clock.boot, role)
+    answers = TextUnchanged(parts.texts, github.people), replies(parts)
     return StartSignals(rules, sources, targets(parts), recovery(parts), answers)
 
 
 def mentioned_as(parts: RepositoryAdapters) -> str:
     """Return the login by which the engine is mentioned; empty if its account is a person's."""
-    login, owner = parts.account.login.removesuffix("[bot]"), parts.configured.name.partition("/")[0]
+    login, owner = parts.github.account.login.removesuffix("[bot]"), parts.configured.name.partition("/")[0]
     return "" if login.casefold() == owner.casefold() else login
 
 
@@ -111,14 +114,18 @@ def _left_to_people(parts: RepositoryAdapters) -> frozenset[Verb]:
     """Return the commands that do nothing in this repository."""
     one = parts.configured
     left = {Verb.MERGE} if one.merge == "never" else set[Verb]()
-    return frozenset(left | ({Verb.APPROVE} if parts.role is Role.PLANNER and one.approval == "terminal" else set()))
+    return frozenset(
+        left | ({Verb.APPROVE} if parts.process.role is Role.PLANNER and one.approval == "terminal" else set())
+    )
 
 
 def targets(parts: RepositoryAdapters) -> CommandTargets:
     """Build the finder of the item that a command is about."""
-    return CommandTargets(parts.issues, parts.pulls, parts.port, parts.names, parts.configured.max_attempts)
+    github = parts.github
+    return CommandTargets(github.issues, github.pulls, parts.port, github.names, parts.configured.max_attempts)
 
 
 def recovery(parts: RepositoryAdapters) -> Recovery:
     """Build the executor of commands."""
-    return Recovery(parts.labels, parts.pulls, parts.mirror, parts.port, parts.names)
+    github = parts.github
+    return Recovery(github.labels, github.pulls, parts.git.mirror, parts.port, github.names)

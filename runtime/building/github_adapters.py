@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from config.repository import RepositorySettings
 from runtime.building.sign_in import SignedIn
@@ -17,6 +19,7 @@ from shared.github.label_board import LabelBoard
 from shared.github.merge_queue import MergeQueue
 from shared.github.merge_rules import BranchRules
 from shared.github.people import People
+from shared.github.points import Points
 from shared.github.pulls import Pulls
 from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
@@ -44,6 +47,10 @@ class GitHubAdapters:
     merge_queue: MergeQueue
     review_threads: ReviewThreads
     attachments: Attachments
+    server_time: Callable[[], datetime]
+    """Returns GitHub's time by its last answer."""
+    points: Points
+    """GitHub's points of a minute, which say how often the repository may be polled."""
 
 
 async def github_adapters(role: Role, me: SignedIn, configured: RepositorySettings) -> GitHubAdapters:
@@ -68,6 +75,8 @@ async def github_adapters(role: Role, me: SignedIn, configured: RepositorySettin
         merge_queue=MergeQueue(github),
         review_threads=ReviewThreads(github, name),
         attachments=Attachments(github),
+        server_time=lambda: github.server_time,
+        points=me.pace.pacing.points,
     )
 
 

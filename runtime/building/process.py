@@ -84,14 +84,17 @@ class Process:
         return {}
 
     @cached_property
-    def work(self) -> dict[int, AccountWork]:
-        """Account id -> the account's work in all repositories."""
+    def _work(self) -> dict[int, AccountWork]:
         return {}
 
     @cached_property
     def endpoints(self) -> dict[str, Endpoints]:
         """Backend -> where its runs send their requests, as far as that was built."""
         return {}
+
+    def work_of(self, account: int) -> AccountWork:
+        """Return the work of an account, by its id, in all repositories of the process."""
+        return self._work.setdefault(account, AccountWork(self.clock.boot))
 
     def _hide(self, text: str) -> str:
         """Take secrets out of a text; they are read for the first one."""

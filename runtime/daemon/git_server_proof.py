@@ -34,21 +34,21 @@ async def prove(all_parts: Iterable[RepositoryAdapters]) -> None:
     two pushes is proved in one repository for all of an owner's; whether it takes the lock's refs, in each.
     """
     for parts in all_parts:
-        repository_proof = Proof(parts.settings.state_dir / "proofs", parts.mirror.url)
-        if await anyio.to_thread.run_sync(repository_proof.counts, parts.clock.now()):
+        repository_proof = Proof(parts.process.settings.state_dir / "proofs", parts.git.mirror.url)
+        if await anyio.to_thread.run_sync(repository_proof.counts, parts.process.clock.now()):
             continue
         async with _one_at_a_time(parts):
             await _prove_anew(parts, repository_proof)
 
 
 async def _prove_anew(parts: RepositoryAdapters, repository_proof: Proof) -> None:
-    server, url, now = server_proof(parts), parts.mirror.url, parts.clock.now()
+    server, url, now = server_proof(parts), parts.git.mirror.url, parts.process.clock.now()
     if await anyio.to_thread.run_sync(repository_proof.counts, now):
         return  # another agent of this machine has proved it meanwhile
     if await anyio.to_thread.run_sync(server.counts, now):
-        await try_repository(parts.fences)
+        await try_repository(parts.git.fences)
     else:
-        await try_server(parts.mirror.git, url, parts.identity, ORDER)
+        await try_server(parts.git.mirror.git, url, parts.git.identity, ORDER)
         await anyio.to_thread.run_sync(server.write, now)
     await anyio.to_thread.run_sync(repository_proof.write, now)
     log.info("git_server_proved", url=url)
@@ -57,7 +57,7 @@ async def _prove_anew(parts: RepositoryAdapters, repository_proof: Proof) -> Non
 @asynccontextmanager
 async def _one_at_a_time(parts: RepositoryAdapters) -> AsyncIterator[None]:
     """Let agents that start together on one machine prove a repository once; if no file can be locked, each does."""
-    lock = FileLock(parts.mirror.git.git_dir.with_suffix(".proof.lock"))
+    lock = FileLock(parts.git.mirror.git.git_dir.with_suffix(".proof.lock"))
     async with AsyncExitStack() as stack:
         with suppress(OSError):
             await stack.enter_async_context(lock.held())
@@ -66,7 +66,7 @@ async def _one_at_a_time(parts: RepositoryAdapters) -> AsyncIterator[None]:
 
 def server_proof(parts: RepositoryAdapters) -> Proof:
     """Return the note about the server, for all repositories of an owner."""
-    return Proof(parts.settings.state_dir / "proofs", parts.mirror.url.rpartition("/")[0])
+    return Proof(parts.process.settings.state_dir / "proofs", parts.git.mirror.url.rpartition("/")[0])
 
 
 class Proof:

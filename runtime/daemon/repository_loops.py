@@ -54,7 +54,7 @@ class RepositoryLoops:
     @property
     def slowest_poll(self) -> tuple[float, float]:
         """The longest interval between two polls, in seconds, and the configured one in whose place it is."""
-        wanted = [(parts.points, parts.configured.poll_interval) for parts, _ in self._polled]
+        wanted = [(parts.github.points, parts.configured.poll_interval) for parts, _ in self._polled]
         return max(((points.interval(seconds), seconds) for points, seconds in wanted), default=(0.0, 0.0))
 
     @property
@@ -110,7 +110,7 @@ class RepositoryLoops:
                     await self._process.clock.sleep(DEFINED_SECONDS)
             if not (self._running or self._process.settings.max_iterations):
                 return  # it was told to stop
-            await restore(parts.labels, parts.configured.name)
+            await restore(parts.github.labels, parts.configured.name)
 
     def _set_aside(self, name: str, error: Exception) -> None:
         if str(error) == self._health.aside.get(name):
@@ -145,7 +145,7 @@ class RepositoryLoops:
 
     async def _join(self, parts: RepositoryAdapters) -> None:
         async with self._open_loop(parts) as loop:
-            await restore(parts.labels, parts.configured.name)
+            await restore(parts.github.labels, parts.configured.name)
             await self._poll(parts, loop)
 
 

@@ -99,7 +99,7 @@ async def open_usable(
 
         async def open_one(name: str) -> RepositoryAdapters:
             parts = await parts_of(configured[name])
-            known = await anyio.to_thread.run_sync(server_proof(parts).counts, parts.clock.now())
+            known = await anyio.to_thread.run_sync(server_proof(parts).counts, parts.process.clock.now())
             async with nullcontext() if known else one_by_one:  # whoever comes after the first finds its proof
                 await prove([parts])
             return parts if prepare is None else await prepare(parts, arguments)
@@ -154,11 +154,11 @@ def loop_of(parts: RepositoryAdapters, agent: Agent, slots: Slots, admission: Ad
     """Return the loop of one repository."""
     loop = Loop(
         agent,
-        parts.clock,
+        parts.process.clock,
         slots=slots,
         interval_seconds=parts.configured.poll_interval,
-        cooldown_seconds=parts.settings.cooldown,
+        cooldown_seconds=parts.process.settings.cooldown,
         admission=admission,
     )
-    loop.stretched = parts.points.interval
+    loop.stretched = parts.github.points.interval
     return loop

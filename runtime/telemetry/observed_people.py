@@ -22,7 +22,7 @@ MOST_RECORDED = 1024
 class ObservedStatus(StatusBoard):
     """Records an event for each command, with what became of it."""
 
-    _recorder: EventRecorder | None = None
+    _recorder: EventRecorder
 
     def observed_by(self, event_recorder: EventRecorder) -> Self:
         """Return the same board, which from now on records in `event_recorder`."""
@@ -39,8 +39,6 @@ class ObservedStatus(StatusBoard):
     ) -> None:
         """Record commands and what was ignored."""
         await super().note(number, permit, commands=commands, ignored=ignored)
-        if self._recorder is None:
-            return
         for one in commands:
             self._recorder.tell(EventKind.COMMAND, number=number, **{str(name): value for name, value in one.items()})
 

@@ -58,7 +58,7 @@ async def conversation(engine: Engine, *answers: str) -> Ended | None:
                 chosen = await one.prepare(parts, parse(Role.PLANNER, [REPOSITORY]))
             except LeftOff:
                 return None
-            loop = Loop(one.build(chosen), parts.clock)
+            loop = Loop(one.build(chosen), parts.process.clock)
             async with loop.open():
                 ended = await loop.once(anyio.Event(), wait=True)
     assert isinstance(ended, Ended)

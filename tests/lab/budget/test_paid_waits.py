@@ -33,10 +33,12 @@ async def worker(engine: Engine, state: str, budgets: Budgets) -> AsyncIterator[
         token = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
         process = Process(settings, Role.WORKER, engine.clock, identity, token)
         async with open_repositories(process) as (parts,):
-            own = RepositoryBudget(Ledger(parts.fences, parts.mirror, parts.server_time, budgets, "worker"), 5.0)
+            ledger = Ledger(parts.git.fences, parts.git.mirror, parts.github.server_time, budgets, "worker")
+            own = RepositoryBudget(ledger, 5.0)
             coder = own.paid(process, parts.configured, Priced(3.0, parts.coder))
-            board = StatusBoard(parts.comments, Role.WORKER, parts.claimant.accounts, parts.keys, own.table)
-            parts = replace(parts, coder=coder, budget_check=own.budget_check, status=board)
+            comments, claimant = parts.github.comments, parts.claimant
+            board = StatusBoard(comments, Role.WORKER, claimant.accounts, claimant.keys, own.table)
+            parts = replace(parts, coder=coder, budget=own, status=board)
             loop = Loop(BUILD[Role.WORKER](parts), process.clock, interval_seconds=0.05)
             async with loop.open():
                 yield loop

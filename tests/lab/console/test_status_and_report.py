@@ -129,7 +129,7 @@ async def test_a_plan_leaves_the_persons_list_as_soon_as_they_have_approved_it(e
 
 async def reported_of(engine: Engine) -> Figures:
     async with visited(engine) as visit:
-        since = visit.server_time().replace(year=2000)
+        since = visit.adapters.server_time().replace(year=2000)
         return figures(REPOSITORY, await gathered(visit, since), 15)
 
 
@@ -170,7 +170,9 @@ async def turned_red(engine: Engine) -> None:
     async with visited(engine, "machine-1") as visit:
         records = Records(Fences(visit.mirror, Identity("engine", "engine@example.org")))
         for pull in engine.lab.at(REPOSITORY).pulls.records.values():
-            record = Record(pull.number, "c" * 40, Answer.ISSUE, "reviewer-bot", visit.server_time(), over=True)
+            record = Record(
+                pull.number, "c" * 40, Answer.ISSUE, "reviewer-bot", visit.adapters.server_time(), over=True
+            )
             assert await records.move(record, None) is not None
 
 

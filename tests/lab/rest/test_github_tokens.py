@@ -98,12 +98,12 @@ async def scene(tmp_path: Path, judge: Judge) -> AsyncIterator[Scene]:
 async def test_an_app_acts_as_its_bot_in_the_repositories_where_it_is_installed(scene: Scene) -> None:
     issue = scene.lab.issue(REPOSITORY, "Hello", author="ada")
     async with scene.parts() as parts:
-        posted = await parts.comments.post(issue.number, "Hello.", Notice(issue.number, "hello"))
+        posted = await parts.github.comments.post(issue.number, "Hello.", Notice(issue.number, "hello"))
         bot = scene.lab.account("engine[bot]")
-        assert (parts.account.login, parts.account.id) == (bot.login, bot.id)
+        assert (parts.github.account.login, parts.github.account.id) == (bot.login, bot.id)
         assert posted.author.id == bot.id
-        assert parts.identity.email == f"{bot.id}+engine[bot]@users.noreply.github.com"
-        assert await parts.mirror.tip("main") is not None
+        assert parts.git.identity.email == f"{bot.id}+engine[bot]@users.noreply.github.com"
+        assert await parts.git.mirror.tip("main") is not None
     (asked,) = scene.tokens
     assert asked.request_body == b'{"repositories": ["directory"]}'
 
@@ -111,14 +111,14 @@ async def test_an_app_acts_as_its_bot_in_the_repositories_where_it_is_installed(
 async def test_its_token_is_replaced_before_it_expires_and_not_earlier(scene: Scene) -> None:
     async with scene.parts() as parts:
         scene.lab.clock.advance(HOUR - 5 * 60 - 10)
-        await parts.issues.recent()
+        await parts.github.issues.recent()
         assert len(scene.tokens) == 1
         scene.lab.clock.advance(20)
-        await parts.issues.recent()
+        await parts.github.issues.recent()
         assert len(scene.tokens) == 2
         scene.lab.clock.advance(2 * HOUR)
-        await parts.mirror.fetch()
-        await parts.issues.recent()
+        await parts.git.mirror.fetch()
+        await parts.github.issues.recent()
         assert len(scene.tokens) == 3
 
 
@@ -128,7 +128,7 @@ async def test_a_token_revoked_before_its_time_is_replaced_and_the_write_sent_on
     async with scene.parts() as parts:
         scene.lab.clock.advance(60)
         scene.lab.world.tokens.clear()
-        await parts.comments.post(issue.number, "Hello.", Notice(issue.number, "hello"))
+        await parts.github.comments.post(issue.number, "Hello.", Notice(issue.number, "hello"))
         assert len(scene.tokens) == 2
     assert len(scene.lab.at(REPOSITORY).comments.of(issue.number)) == 1
     assert [one.status for one in scene.lab.exchanges if one.path.endswith("/comments")] == [401, 201]
@@ -139,7 +139,7 @@ async def test_a_young_token_that_is_not_known_everywhere_is_tried_again_and_no_
     scene.lab.lag.begin(3, share=1)
     async with scene.parts(local=PassingClock()) as parts:  # however slow this machine is, the token stays young
         (value,) = scene.lab.world.tokens
-        for use in (parts.issues.recent, parts.mirror.fetch, parts.mirror.fetch):
+        for use in (parts.github.issues.recent, parts.git.mirror.fetch, parts.git.mirror.fetch):
             scene.lab.lag.forget_token(value)
             await use()
     assert scene.lab.lag.counts[How.UNAUTHORIZED] >= 3
@@ -149,7 +149,7 @@ async def test_a_young_token_that_is_not_known_everywhere_is_tried_again_and_no_
 @pytest.mark.parametrize("wrong_by", [-HOUR, HOUR])
 async def test_a_wrong_local_clock_keeps_nobody_out(scene: Scene, wrong_by: float) -> None:
     async with scene.parts(local=LabClock(offset=wrong_by)) as parts:
-        assert parts.account.login == "engine[bot]"
+        assert parts.github.account.login == "engine[bot]"
 
 
 async def test_an_app_that_is_not_installed_says_where_to_install_it(scene: Scene) -> None:
