@@ -53,7 +53,8 @@ def collector(settings: TelemetrySettings, environment: Mapping[str, str]) -> Co
     url = endpoint if named_by == OF_TRACES or endpoint.endswith(_TRACES) else endpoint.rstrip("/") + _TRACES
     _check_url(url, named_by)
     service = environment.get("OTEL_SERVICE_NAME", "").strip() or "workflow-engine"
-    return Collector(url, named_by, _headers(environment), service)
+    headers = {name.casefold(): unquote(value) for one in _HEADERS for name, value in _pairs(environment.get(one, ""))}
+    return Collector(url, named_by, headers, service)
 
 
 def collector_secrets(environment: Mapping[str, str]) -> list[str]:
@@ -61,10 +62,6 @@ def collector_secrets(environment: Mapping[str, str]) -> list[str]:
     values = [value for name in _HEADERS for _, value in _pairs(environment.get(name, ""))]
     words = [word for value in values for told in (value, unquote(value)) for word in told.split()]
     return [word for word in dict.fromkeys(words) if len(word) >= _SHORTEST_SECRET]
-
-
-def _headers(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name.casefold(): unquote(value) for each in _HEADERS for name, value in _pairs(environment.get(each, ""))}
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

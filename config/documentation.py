@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from config.keys import section
 from config.settings import Settings
+from config.validation import section
 from shared.workflow.diagram import diagrams, overview, stage_table
 from shared.workflow.labels import Labels
 
@@ -43,9 +43,9 @@ def generated(root: Path) -> dict[Path, str]:
     )
     return {
         root / "config/repos.schema.json": schema(),
-        readme: _with_blocks(readme, {"tracks": overview}),
-        configuration: _with_blocks(configuration, {"configuration": reference}),
-        states: _with_blocks(states, {"states": lambda: diagrams() + "\n" + stage_table(Labels())}),
+        readme: _with_block(readme, "tracks", overview()),
+        configuration: _with_block(configuration, "configuration", reference()),
+        states: _with_block(states, "states", diagrams() + "\n" + stage_table(Labels())),
     }
 
 
@@ -55,11 +55,8 @@ def replaced(text: str, name: str, content: str) -> str:
     return block.sub(lambda found: f"{found[1]}{content}{found[2]}", text)
 
 
-def _with_blocks(file: Path, blocks: Mapping[str, Callable[[], str]]) -> str:
-    text = file.read_text(encoding="utf-8")
-    for name, content in blocks.items():
-        text = replaced(text, name, content())
-    return text
+def _with_block(file: Path, name: str, content: str) -> str:
+    return replaced(file.read_text(encoding="utf-8"), name, content)
 
 
 def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
@@ -106,7 +103,6 @@ _SWITCHES = frozenset({"on", "off", "yes", "no", "true", "false"})
 
 
 def _flow(value: Any) -> str:
-    """A value in YAML's flow style."""
     match value:
         case dict():
             return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"

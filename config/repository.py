@@ -98,11 +98,14 @@ class RungSettings(Section):
     """Its model; null means the backend's default."""
 
 
-def rung(value: object) -> object:
+def _rung(value: object) -> object:
     """A step as a section, whatever short form it was written in."""
     if not isinstance(value, str):
         return value
     return {"backend": value} if value in BACKENDS else {"model": value}
+
+
+Ladder = tuple[Annotated[RungSettings, BeforeValidator(_rung, json_schema_input_type=RungSettings | str)], ...]
 
 
 class CeilingSettings(Section):
@@ -251,7 +254,7 @@ class RepositorySettings(Section):
     """Seconds between two looks at the repository; more where GitHub's limit of a minute does not suffice."""
     llm_backend: Backend = "claude"
     """Coding backend of roles that `roles` does not name."""
-    ladder: tuple[Annotated[RungSettings, BeforeValidator(rung, json_schema_input_type=RungSettings | str)], ...] = ()
+    ladder: Ladder = ()
     """Models or backends of further attempts, cheapest first, as in `[haiku, sonnet, {backend: codex}]`; it
     precedes `roles` where tests and code are written."""
     test_command: Text | None = None

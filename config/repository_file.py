@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from config.document import Problem, Unreadable, misconfigured, parse
-from config.repository import RepositorySettings, RungSettings, rung
+from config.repository import Ladder, RepositorySettings
 from config.section import Section, Text
 from config.suites import Directory, Pattern, SuiteSettings
 from config.validation import problems_of
@@ -47,7 +47,7 @@ class RepositoryRules(Section):
     """Linters and type checkers that must stay clean."""
     conventions: tuple[Pattern, ...] = ()
     """Files that coders are told besides AGENTS.md, CLAUDE.md and CONTRIBUTING.md, as in `["docs/style.md"]`."""
-    ladder: tuple[Annotated[RungSettings, BeforeValidator(rung, json_schema_input_type=RungSettings | str)], ...] = ()
+    ladder: Ladder = ()
     """Models or backends that further attempts use in turn; backends only of those that the operator has configured."""
     pr_labels: tuple[Text, ...] = ()
     """Labels that every pull request of the engine gets."""

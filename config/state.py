@@ -36,18 +36,22 @@ _AGENT_ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,63})")
 class AgentIdentity:
     """This process's identity on GitHub, and the nonces of the locks that it holds there."""
 
-    def __init__(self, kind: Role, lock: _Lock) -> None:
-        self.kind = kind
-        self.id = lock.path.stem
-        self.nonces: frozenset[str] = frozenset()
-        self._lock = lock
+    nonces: frozenset[str]
 
-    @classmethod
-    def kept(cls, kind: Role, lock: _Lock, nonces: frozenset[str]) -> Self:
-        """An identity that is already on disk."""
-        identity = cls(kind, lock)
-        identity._write(nonces)
-        return identity
+    def __init__(self, kind: Role, lock: _Lock, nonces: frozenset[str]) -> None:
+        """Write it to the disk, with the nonces of an earlier process of the same id."""
+        self.kind, self.id, self._lock = kind, lock.path.stem, lock
+        self._write(nonces)
+
+    def fresh(self) -> str:
+        """Return a new nonce, which is remembered before."""
+        nonce = secrets.token_hex(16)
+        self.remember(nonce)
+        return nonce
+
+    def mine(self, nonce: str) -> bool:
+        """Return whether this agent id made the nonce."""
+        return nonce in self.nonces
 
     def remember(self, nonce: str) -> None:
         """Note, on disk before it returns, that a lock with this nonce is about to be ours."""
@@ -107,7 +111,7 @@ class StateDirectory:
         """
         lock, nonces = self._claim_requested(kind, agent_id) if agent_id is not None else self._claim_unused(kind)
         try:
-            yield AgentIdentity.kept(kind, lock, nonces)
+            yield AgentIdentity(kind, lock, nonces)
         finally:
             lock.close()
 

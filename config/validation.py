@@ -1,19 +1,15 @@
-"""From a document to `Settings`, or to the list of all its errors.
-
-The error of one value is one sentence for the person who wrote it.
-"""
+"""From a document to `Settings`, or to the list of all its errors: a sentence for each, for the person who wrote it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from config.document import Document, Problem
-from config.keys import homes, known
 from config.rules import Broken, KeyPath, RulesBroken, dotted
 from config.settings import Settings
 
@@ -143,7 +139,8 @@ def complaint(error: ErrorDetails, path: KeyPath, model: type[BaseModel] = Setti
     if kind == "missing":
         return "this key is required"
     if kind == "literal_error":
-        return _not_a_choice(given, _words(error), "[key]" in error["loc"])
+        words = str(error["ctx"]["expected"]).split("'")[1::2]
+        return _not_a_choice(given, words, "[key]" in error["loc"])
     if kind == "string_type":  # a number is not shown: the key may be a secret's
         return f"must be text, not {'a number' if type(given) in (int, float) else _describe(given)}"
     if bound := _BOUNDS.get(kind):
@@ -176,11 +173,7 @@ def _under(home: tuple[str, ...]) -> str:
     return "under " + " in ".join(f"{'an entry of ' if each else ''}`{name}:`" for name, each in entries)
 
 
-def _words(error: ErrorDetails) -> tuple[str, ...]:
-    return tuple(word for word in str(error["ctx"]["expected"]).split("'")[1::2])
-
-
-def _not_a_choice(given: Any, words: tuple[str, ...], is_key: bool) -> str:
+def _not_a_choice(given: Any, words: list[str], is_key: bool) -> str:
     near = get_close_matches(given, words, n=1) if isinstance(given, str) else []
     shown = repr(given) if isinstance(given, str) else _describe(given)
     hint = f"; did you mean '{near[0]}'?" if near else ""
@@ -201,3 +194,44 @@ def _describe(value: Any) -> str:
             return "a list"
         case _:
             return "a mapping"
+
+
+def section(annotation: Any) -> tuple[type[BaseModel], str] | None:
+    """The section below a field and what stands after its key: nothing, `[]` or `.<name>`."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation, ""
+    if origin is tuple and (found := section(arguments[0])):
+        return found[0], "[]"
+    if origin is dict and (found := section(arguments[1])):
+        return found[0], ".<name>"
+    if origin is Annotated:
+        return section(arguments[0])
+    if arguments and origin is not Literal:
+        return next((found for part in arguments if (found := section(part))), None)
+    return None
+
+
+def known(model: type[BaseModel], path: KeyPath) -> tuple[str, ...]:
+    """The keys that may stand in the mapping at `path`; empty when there is no such section."""
+    for part in path:
+        if isinstance(part, int):
+            continue
+        if part in model.model_fields:
+            below = section(model.model_fields[part].annotation)
+            if below is None:
+                return ()
+            model = below[0]
+    return tuple(model.model_fields)
+
+
+def homes(model: type[BaseModel], key: str, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Each section that has a key of this name, as the keys that lead to it: none for the top level.
+
+    A key whose value is a list or a mapping of sections ends in `[]` or `.<name>`.
+    """
+    if key in model.model_fields:
+        yield above
+    for name, field in model.model_fields.items():
+        if below := section(field.annotation):
+            yield from homes(below[0], key, (*above, f"{name}{below[1]}"))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from console import help as layout
-from console import operating, read_commands
+from console import operating
 from console.command_environment import surroundings
 from console.tdd.options import tdd
 from shared.llm import PROGRAMS
@@ -73,18 +73,7 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
     from shared.errors import EngineError
 
     options = DemoOptions(
-        directory,
-        stories,
-        workers,
-        keep,
-        kill_every,
-        set_up,
-        llm=llm,
-        repo=repo,
-        story=story,
-        test_command=test_command,
-        budget_usd=budget,
-        minutes=minutes,
+        directory, stories, workers, keep, kill_every, set_up, llm, repo, story, test_command, budget, minutes
     )
     try:
         raise typer.Exit(anyio.run(show, options, Console()))
@@ -126,13 +115,14 @@ def doctor(
 
     Exit code 4 when anything fails, 1 when only GitHub did not answer.
     """
-    from console.doctor.command import DoctorOptions, examined
+    from console.doctor.command import examined
     from shared.workflow import AGENTS, Role
 
     if agent is not None and agent not in AGENTS:
         raise typer.BadParameter(f"'{agent}' is no agent; there is planner, worker and reviewer.", param_hint="--agent")
-    options = DoctorOptions(tuple(repositories or ()), config, json, None if agent is None else Role(agent), quick)
-    raise typer.Exit(examined(options, surroundings(calm=True)))
+    roles = AGENTS if agent is None else frozenset({Role(agent)})
+    environment = surroundings(calm=True)
+    raise typer.Exit(examined(repositories or (), config, environment, roles, json=json, quick=quick))
 
 
 @app.command()
@@ -187,9 +177,9 @@ def recover(
 
     Exit code 0 when it was done, 1 when it does not fit or GitHub failed, 2 for arguments, 4 for missing rights.
     """
-    from console.recover import RecoverOptions, recovered
+    from console.recover import recovered
 
-    raise typer.Exit(recovered(RecoverOptions(action, item, config, json, backend), surroundings()))
+    raise typer.Exit(recovered(action, item, config, surroundings(), json=json, backend=backend))
 
 
 @app.command()
@@ -205,9 +195,9 @@ def install_cli(
 
     It is fetched as its vendor publishes it for Python, into the state directory.
     """
-    from console.install_cli import InstallOptions, installed
+    from console.install_cli import installed
 
-    raise typer.Exit(installed(InstallOptions(name, config, state_dir, package_version)))
+    raise typer.Exit(installed(name, config, state_dir, package_version))
 
 
 @app.command()
@@ -311,21 +301,14 @@ def start(  # noqa: PLR0913 - each is an option of the command line
         setup_command=setup_command,
         api_url=api_url,
         sandbox=sandbox,
-        reviewer_token_file=None if reviewer_token_file is None else reviewer_token_file.absolute(),
-        scenario=None if scenario is None else scenario.absolute(),
+        reviewer_token_file=reviewer_token_file and reviewer_token_file.absolute(),
+        scenario=scenario and scenario.absolute(),
     )
     person = Terminal() if sys.stdin.isatty() and not yes else Nobody(agreed=yes)
     options = StartOptions(choices, config, backend, issue, comments, prepare_only)
     raise typer.Exit(started(options, person, surroundings(calm=True), clock=context.obj))
 
 
-for _command in (
-    tdd,
-    read_commands.status,
-    read_commands.dashboard,
-    read_commands.report,
-    read_commands.events,
-    *operating.COMMANDS,
-):
+for _command in (tdd, *operating.COMMANDS):
     app.command()(_command)
 layout.lay_out(app)

@@ -8,7 +8,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -27,26 +26,19 @@ class NotInstalled(Blocked):
     """The package could not be fetched, or does not hold the program."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstallOptions:
-    """Options of `install-cli` from the command line."""
+def installed(name: str, config: Path | None, state_dir: Path | None, version: str | None) -> int:
+    """Install the program of a backend and print its path on standard output; return the exit code.
 
-    name: str
-    config: Path | None = None
-    state_dir: Path | None = None
-    version: str | None = None
-
-
-def installed(options: InstallOptions) -> int:
-    """Install the program and print its path on standard output; return the exit code."""
+    It lies in `state_dir`, else in the configured one; `version` is the package's, None the one that was tried.
+    """
     environment = snapshot()
     try:
-        place = options.state_dir or _configured_place(options.config, environment)
-        program = anyio.run(install, options.name, place.absolute(), environment, options.version)
+        place = state_dir or _configured_place(config, environment)
+        program = anyio.run(install, name, place.absolute(), environment, version)
     except EngineError as error:
         return complain(error)
     except OSError as error:
-        why = f"{error.filename or options.name}: {error.strerror}"
+        why = f"{error.filename or name}: {error.strerror}"
         return complain(Misconfigured(f"Nothing can be installed there: {why}. Give another place with --state-dir."))
     sys.stdout.write(f"{program}\n")
     return OK

@@ -10,8 +10,7 @@ from config.settings import Settings
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.github_adapters import GitHubAdapters, github_adapters
 from runtime.building.identity import claimant_of, git_identity
-from runtime.building.sign_in import SignedIn
-from runtime.building.visits import visiting, visitor
+from runtime.building.sign_in import SignedIn, visiting
 from shared.commands.command import Verb
 from shared.commands.command_rules import CommandRefused, Effect, fitting, ruling
 from shared.commands.command_target import CommandTarget, CommandTargets
@@ -74,11 +73,10 @@ class OrderResult:
 
 async def ordered(settings: Settings, environment: Mapping[str, str], order: Order) -> OrderResult:
     """Carry out the order in the one repository of `settings`; raises what asking GitHub and git raises."""
-    with visitor(settings, environment, RealClock(), apart=False) as process:
-        async with visiting(process) as known:
-            me = next(iter(known.values()))
-            adapters = await github_adapters(Role.WORKER, me, settings.repositories[0])
-            return await _Console(process, me, adapters).carry_out(order)
+    async with visiting(settings, environment, RealClock(), apart=False) as (process, known):
+        me = next(iter(known.values()))
+        adapters = await github_adapters(Role.WORKER, me, settings.repositories[0])
+        return await _Console(process, me, adapters).carry_out(order)
 
 
 class _Console:

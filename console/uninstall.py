@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from config.loading import load, source
 from config.settings import Settings
-from console.doctor.context import Machine, RepositoryContext
+from console.doctor.finding import Machine, RepositoryContext
 from console.doctor.probes import visited_repository
 from console.history.fences import newest
 from runtime.building.sign_in import ANSWERS, git_server, with_gh_token
@@ -22,6 +22,7 @@ from runtime.exit_codes import FAILED, OK, complain
 from runtime.output import say
 from shared.errors import Blocked, EngineError, Misconfigured
 from shared.filesystem import directories
+from shared.git import history
 from shared.git.names import mirror_path
 from shared.github.label_board import LabelBoard
 from shared.lock.codec import FENCE_NAMESPACE
@@ -97,9 +98,8 @@ async def _find_leftovers(visit: RepositoryContext, place: Path) -> Leftovers:
     git = visit.git.at(place)
     await git.init()
     await git.fetch(visit.url, *(f"+{one}/*:{one}/*" for one in NAMESPACES))
-    layout = "--format=%(refname)%00%(objectname)%00%(contents)%00"
-    told = (await git.run("for-each-ref", layout)).stdout.decode("utf-8", "replace").split("\0")
-    rows = {ref.lstrip("\n"): (oid, text) for ref, oid, text in zip(told[0::3], told[1::3], told[2::3], strict=False)}
+    tips = [tip for one in NAMESPACES for tip in await history.tips_below(git, f"{one}/")]
+    rows = {tip.ref: (tip.oid, tip.message) for tip in tips}
     held = tuple(f"#{key.number} ({fence.agent})" for key, fence in newest(rows).items() if not fence.free)
     places = [one for one in of_machine(visit.machine.settings, visit.name) if one.exists()]
     return Leftovers(await board.defined(), {ref: oid for ref, (oid, _) in rows.items()}, tuple(places), held)

@@ -82,7 +82,6 @@ class _Command(click.Command):
 def _arguments(
     *, repository: str | None, config: Path | None, once: bool, no_wait: bool, agent_id: str | None, **more: Any
 ) -> Arguments:
-    """Return the arguments that the words say together."""
     story = more.get("story")
     if sum(more.get(name) not in (None, False) for name in ("story", "story_file", "daemon")) > 1:
         _refuse("--story, --story-file and --daemon exclude each other")

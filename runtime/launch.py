@@ -25,14 +25,12 @@ from runtime.building.process import Process
 from runtime.building.sign_in import with_gh_token
 from runtime.daemon.agent_lifecycle import DRAINED, AgentLifecycle, admission_of
 from runtime.daemon.configuration import Configuration
-from runtime.daemon.repository_loops import tell
+from runtime.daemon.repository_loops import WebhookHints, tell
 from runtime.daemon.serving import serve
 from runtime.daemon.start import Build, Job, Prepare, loop_of, open_usable, slots_of
-from runtime.daemon.webhook_hints import WebhookHints
 from runtime.exit_codes import FAILED, NOTHING_TO_DO, OK, complain, engine_error_of
 from runtime.output import keep_streams, on_terminal, say
-from runtime.session_notices import Interruption, announce
-from runtime.shown_events import show_in_dialogue, show_notice
+from runtime.session_notices import Interruption, announce, show_in_dialogue, show_notice
 from runtime.signals import Orders, ShutdownNotice, attend, ignore_until_attended
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
@@ -242,7 +240,6 @@ def answer(outcome: Ended | Rest) -> tuple[int, str]:
 
 
 def _say_why(skipped: Sequence[str]) -> None:
-    """Print what kept each candidate from being claimed, one line for each."""
     for sentence in skipped[:MOST_REASONS]:
         say(f"not taken: {sentence}")
     if len(skipped) > MOST_REASONS:

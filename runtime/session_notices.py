@@ -1,14 +1,15 @@
-"""Notices about running agents for a person at a terminal: at their start, at Ctrl-C, and when they have ended."""
+"""Notices about running agents for a person at a terminal: at their start, of events that need attention, at Ctrl-C."""
 
 from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from config.settings import Settings
 from runtime.output import on_terminal, show
+from shared.text import one_line
 from shared.workflow import Role
 
 if TYPE_CHECKING:  # `workflow-engine run` says what begins before it loads what is large
@@ -82,3 +83,43 @@ def _named_some(names: Sequence[str]) -> str:
 
 def _joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+MOST_CHARACTERS = 400
+"""Maximum characters of a warning that are told to a person."""
+
+_OF_EVERY_LINE = frozenset({"event", "level", "timestamp", "agent", "outcome", "run"})
+"""Fields that programs look for, and that tell a person nothing."""
+
+
+def show_notice(event: Mapping[str, object]) -> bool:
+    """Tell a person why items are passed over (`--verbose`), and what needs attention; return whether it was told."""
+    match event["event"]:
+        case "item_left_alone":
+            show(f"not taken: {event['repo']}#{event['issue']}: {event['reason']}", error=True)
+        case "run_failed":
+            show(f"A run failed: {event['error']}", error=True)
+        case "start_delayed":
+            show(f"GitHub cannot be asked yet, and is tried again: {event['error']}", error=True)
+        case "sandbox_off":
+            show(f"warning: no sandbox (`sandbox: none`): {event['consequence']}.", error=True)
+        case "unsigned_comments":
+            show(f"warning: comments are not signed: {event['next_step']}.", error=True)
+        case "labels_restored":
+            show(f"Made {len(str(event['labels']).split(','))} missing labels in {event['repo']}.", error=True)
+        case _ if event.get("level") in {"warning", "error"} and "exception" not in event:
+            show(f"{event['level']}: {_event_as_text(event)}", error=True)
+        case _:
+            return False
+    return True
+
+
+def show_in_dialogue(event: Mapping[str, object]) -> bool:
+    """Tell the same to one who is led step by step: no line of a log comes between."""
+    return show_notice(event) or "exception" not in event
+
+
+def _event_as_text(event: Mapping[str, object]) -> str:
+    """Return a warning or an error for which there is no sentence: its name and its fields in words."""
+    about = [f"{name.replace('_', ' ')} {value}" for name, value in event.items() if name not in _OF_EVERY_LINE]
+    return one_line(f"{str(event['event']).replace('_', ' ')}: {', '.join(about)}".removesuffix(": "), MOST_CHARACTERS)

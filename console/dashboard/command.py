@@ -18,16 +18,15 @@ from anyio import to_thread
 from config.loading import load
 from config.settings import Settings
 from console.dashboard.feed import EVENTS, Feed
-from console.dashboard.live import Live
 from console.dashboard.order_endpoint import OrderEndpoint
-from console.dashboard.site import Site
+from console.dashboard.site import Live, Site
 from console.dashboard.view import DashboardSettings, DashboardView, live, page, view
 from console.events import TrailReader
 from console.history.repository_reader import visited
 from console.orders import Order, OrderResult, ordered
 from console.status.command import looking
 from console.status.document import document
-from console.status.look import Look, Unread
+from console.status.gather import Look, Unread
 from console.status.machine import machine
 from console.status.row import Board
 from runtime.building.sign_in import git_server, with_gh_token

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from console.status.look import Look, again, first
+from console.status.gather import Look, again, first
 from console.status.row import Board
 from shared.errors import EngineError
 from shared.telemetry.events import Event
@@ -42,17 +42,13 @@ class Feed:
         self._shown: Shown | None = None
         self._looked = 0.0
         self._one = anyio.Lock()
-        self._news = anyio.Event()
-
-    @property
-    def news(self) -> anyio.Event:
+        self.news = anyio.Event()
         """Set when what is shown is known to be out of date before its interval is over."""
-        return self._news
 
     def outdate(self) -> None:
         """Mark the content as out of date, after a change: the next request reads it again."""
         self._looked = self._boot() - self._interval
-        news, self._news = self._news, anyio.Event()
+        news, self.news = self.news, anyio.Event()
         news.set()
 
     async def newest(self) -> Shown:

@@ -110,11 +110,9 @@ MOST = 240
 
 
 def _claim(event: Event) -> str:
-    return f"taken up at {_word(event, 'stage')}" + (f", attempt {event.data['attempt']}" if _count(event) else "")
-
-
-def _count(event: Event) -> bool:
-    return isinstance(event.data.get("attempt"), int) and bool(event.data["attempt"])
+    attempt = event.data.get("attempt")
+    counted = f", attempt {attempt}" if isinstance(attempt, int) and attempt else ""
+    return f"taken up at {_word(event, 'stage')}{counted}"
 
 
 def _phase(event: Event) -> str:
@@ -145,14 +143,6 @@ def _label(event: Event) -> str:
     )
 
 
-def _ci(event: Event) -> str:
-    return f"CI is {_word(event, 'verdict') or 'looked at'}"
-
-
-def _review(event: Event) -> str:
-    return f"the review says {_word(event, 'verdict').replace('_', ' ')}"
-
-
 def _approval(event: Event) -> str:
     by = _word(event, "by")
     states = {"requested": "is awaited", "granted": "is granted", "timed_out": "did not come in time"}
@@ -165,25 +155,9 @@ def _command(event: Event) -> str:
     return f"{_word(event, 'command')}" + (f" by {by}" if by else "") + f": {_word(event, 'outcome')}"
 
 
-def _escalation(event: Event) -> str:
-    return f"handed to a person ({_word(event, 'category').replace('_', ' ')}): {_word(event, 'sentence')}"
-
-
 def _agent(event: Event) -> str:
     reason = _word(event, "reason")
-    return f"the agent: {_word(event, 'state').replace('_', ' ')}" + (f" ({reason})" if reason else "")
-
-
-def _slow(event: Event) -> str:
-    return f"{event.phase or 'the phase'} takes longer than usual"
-
-
-def _retry(event: Event) -> str:
-    return f"a repeated call {_word(event, 'state') or 'ended'}"
-
-
-def _llm_call(event: Event) -> str:
-    return f"{_word(event, 'backend') or 'a backend'} was not called: {_word(event, 'ending').replace('_', ' ')}"
+    return f"the agent: {_spaced(event, 'state')}" + (f" ({reason})" if reason else "")
 
 
 def _other(event: Event) -> str:
@@ -197,16 +171,24 @@ _SAYS: Mapping[EventKind, Callable[[Event], str]] = {
     EventKind.ITERATION: _iteration,
     EventKind.LOCK: _lock,
     EventKind.LABEL: _label,
-    EventKind.CI: _ci,
-    EventKind.REVIEW: _review,
+    EventKind.CI: lambda event: f"CI is {_word(event, 'verdict') or 'looked at'}",
+    EventKind.REVIEW: lambda event: f"the review says {_spaced(event, 'verdict')}",
     EventKind.APPROVAL: _approval,
     EventKind.COMMAND: _command,
-    EventKind.ESCALATION: _escalation,
+    EventKind.ESCALATION: lambda event: (
+        f"handed to a person ({_spaced(event, 'category')}): {_word(event, 'sentence')}"
+    ),
     EventKind.AGENT: _agent,
-    EventKind.PHASE_SLOW: _slow,
-    EventKind.RETRY: _retry,
-    EventKind.LLM_CALL: _llm_call,
+    EventKind.PHASE_SLOW: lambda event: f"{event.phase or 'the phase'} takes longer than usual",
+    EventKind.RETRY: lambda event: f"a repeated call {_word(event, 'state') or 'ended'}",
+    EventKind.LLM_CALL: lambda event: (
+        f"{_word(event, 'backend') or 'a backend'} was not called: {_spaced(event, 'ending')}"
+    ),
 }
+
+
+def _spaced(event: Event, name: str) -> str:
+    return _word(event, name).replace("_", " ")
 
 
 def _word(event: Event, name: str) -> str:

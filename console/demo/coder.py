@@ -101,7 +101,6 @@ def _own_endpoint(spec: CliSpec, environment: Mapping[str, str], *, own_story: b
 
 
 def _payment_phrase(spec: CliSpec, access: Endpoint) -> str:
-    """Return a phrase with the model's server and with how it is paid."""
     where = spec.company if access.base_url is None else access.base_url
     if access.login:
         return f"at {where}, by your subscription's login; {spec.not_enforced}."

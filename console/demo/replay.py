@@ -59,20 +59,9 @@ class Recorded:
         """Number of times that CI has to be red: a failure that names no test is rerun once before it is repaired."""
         return 2 * len({(one["round"], one["attempt"]) for one in self.calls if one["call"] == CoderCall.FIX_CI})
 
-    @property
-    def refactored(self) -> bool:
-        """True if a refactoring was recorded, too, even one that changed nothing."""
-        return any(one["call"] == CoderCall.REFACTOR for one in self.calls)
-
-    @property
-    def reviewed(self) -> bool:
-        """True if a review was recorded, too."""
-        return any(one["call"] == CoderCall.REVIEW for one in self.calls)
-
-    @property
-    def checked(self) -> bool:
-        """True if a second pass over an approval was recorded, too."""
-        return any(one["call"] == CoderCall.CHECK_CRITERIA for one in self.calls)
+    def has(self, call: CoderCall) -> bool:
+        """Return whether such a call was recorded, whatever came of it."""
+        return any(one["call"] == call for one in self.calls)
 
 
 def replayed(options: ReplayOptions, environment: Mapping[str, str]) -> int:
@@ -136,7 +125,7 @@ async def _work(lab: Lab, issue: Recorded, root: Path, scenario: Path, environme
     clock = LabClock()
     async with AsyncExitStack() as stack:
         loops = []
-        for role in (Role.WORKER, Role.REVIEWER) if issue.reviewed else (Role.WORKER,):
+        for role in (Role.WORKER, Role.REVIEWER) if issue.has(CoderCall.REVIEW) else (Role.WORKER,):
             login = REVIEWER if role is Role.REVIEWER else ENGINE
             token = {"GITHUB_TOKEN": lab.token(login, PERMISSIONS[login])}
             settings = _settings(lab, issue, root, scenario)
@@ -162,13 +151,15 @@ async def _work(lab: Lab, issue: Recorded, root: Path, scenario: Path, environme
 
 
 def _settings(lab: Lab, issue: Recorded, root: Path, scenario: Path) -> Settings:
-    repository: dict[str, object] = {"name": REPOSITORY, "poll_interval": 0.05, "llm_backend": "scripted"}
-    repository |= {
+    repository: dict[str, object] = {
+        "name": REPOSITORY,
+        "poll_interval": 0.05,
+        "llm_backend": "scripted",
         "test_command": issue.test_command,
         "merge": "auto",
-        "refactor": "auto" if issue.refactored else "off",
+        "refactor": "auto" if issue.has(CoderCall.REFACTOR) else "off",
+        "review": {"second_pass": issue.has(CoderCall.CHECK_CRITERIA)},
     }
-    repository |= {"review": {"second_pass": issue.checked}}
     return Settings.model_validate(
         {
             "repositories": (repository,),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from config.settings import Settings
-from console.doctor.context import RepositoryContext, pushes_workflows
-from console.doctor.finding import Finding, failed, passed, skipped, warned
+from console.doctor.finding import Finding, RepositoryContext, failed, passed, pushes_workflows, skipped, warned
 from shared.github.client import GitHub
 from shared.models import Account
 from shared.workflow import Role

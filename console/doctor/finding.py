@@ -1,10 +1,59 @@
-"""The finding of a probe: one status, one sentence, and the next step."""
+"""The subjects of a probe, this machine or a repository as one identity sees it, and its result: findings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
+
+from config.repository import RepositorySettings
+from config.settings import Settings
+from runtime.building.sign_in import SignedIn
+from shared.clock import Clock
+from shared.git.command import Git
+from shared.models import Repository
+from shared.workflow import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """This machine and its configuration; `environment` is the process's own."""
+
+    settings: Settings
+    environment: Mapping[str, str]
+    clock: Clock
+    quick: bool = False
+    """Nothing is tried that may take long: no test is run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryContext:
+    """One repository as the identity sees it that acts for `roles`; `git` answers for `url`."""
+
+    machine: Machine
+    configured: RepositorySettings
+    roles: frozenset[Role]
+    me: SignedIn
+    repository: Repository
+    git: Git
+    url: str
+
+    @property
+    def name(self) -> str:
+        """The repository's name as GitHub has it now."""
+        return self.repository.full_name
+
+    @property
+    def base_branch(self) -> str:
+        """The branch that work starts from."""
+        return self.configured.base_branch or self.repository.default_branch
+
+
+def pushes_workflows(configured: RepositorySettings, roles: frozenset[Role]) -> bool:
+    """Return whether the identity that acts for `roles` pushes workflow files that a repair of CI has changed."""
+    return Role.WORKER in roles and configured.ci.may_edit_workflows
+
 
 AGAIN = "Try again; if it stays so, look at https://www.githubstatus.com, or ask who runs your GitHub server."
 
@@ -39,29 +88,24 @@ class Finding:
             raise ValueError(f"{self.subject}: {self.status} with the next step {self.next_step!r}")
 
 
+warned = partial(Finding, Status.WARN)
+"""Makes a finding: it works, but somebody should know."""
+
+failed = partial(Finding, Status.FAIL)
+"""Makes a finding: the engine cannot work like this."""
+
+skipped = partial(Finding, Status.SKIP)
+"""Makes a finding: it was not tried, and why."""
+
+
 def passed(subject: str, sentence: str, where: str = "") -> Finding:
     """All is well."""
     return Finding(Status.PASS, subject, sentence, "", where)
 
 
-def warned(subject: str, sentence: str, next_step: str, where: str = "") -> Finding:
-    """It works, but somebody should know."""
-    return Finding(Status.WARN, subject, sentence, next_step, where)
-
-
-def failed(subject: str, sentence: str, next_step: str, where: str = "") -> Finding:
-    """The engine cannot work like this."""
-    return Finding(Status.FAIL, subject, sentence, next_step, where)
-
-
 def unanswered(subject: str, sentence: str, where: str = "") -> Finding:
     """GitHub did not answer, so it could not be tried."""
     return Finding(Status.FAIL, subject, sentence, AGAIN, where, passing=True)
-
-
-def skipped(subject: str, sentence: str, next_step: str, where: str = "") -> Finding:
-    """It was not tried, and why."""
-    return Finding(Status.SKIP, subject, sentence, next_step, where)
 
 
 def only_passing(findings: Iterable[Finding]) -> bool:

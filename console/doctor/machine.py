@@ -12,8 +12,7 @@ from config.environment import child_environment
 from config.rules import unsupported
 from config.settings import Settings
 from config.state import StateDirectory
-from console.doctor.context import Machine
-from console.doctor.finding import Finding, failed, passed, warned
+from console.doctor.finding import Finding, Machine, failed, passed, warned
 from console.manual import link
 from runtime.building.confinement import calls, environments
 from shared import process

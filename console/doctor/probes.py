@@ -9,29 +9,35 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-
-import aiohttp
 
 from config.credentials import signing_keys
 from config.repository import RepositorySettings
 from console.doctor import account, machine, programs, repository, suites, test_run
 from console.doctor.account import reviews_alone
-from console.doctor.context import Machine, RepositoryContext
-from console.doctor.finding import AGAIN, Finding, failed, passed, skipped, unanswered, warned
+from console.doctor.finding import (
+    AGAIN,
+    Finding,
+    Machine,
+    RepositoryContext,
+    failed,
+    passed,
+    skipped,
+    unanswered,
+    warned,
+)
 from console.history.fences import key_of
 from console.manual import link
 from planner_agent.pending import register
 from planner_agent.register import VERSION as REGISTER_VERSION
 from reviewer_agent.merge import merge_turns, update_turns
 from runtime.building.assembly import Process, mirror_of
-from runtime.building.connections import web_session
-from runtime.building.sign_in import SignedIn, signed_in
-from runtime.building.visits import visitor
+from runtime.building.sign_in import SignedIn, visiting
 from shared.budget import ledger, ledger_lines
 from shared.errors import EngineError, Misconfigured, Transient
+from shared.git import history
 from shared.git.append_only_log import newer_version
 from shared.git.mirror import PROOF
 from shared.github.comments import Comments
@@ -61,10 +67,8 @@ async def versions(visit: RepositoryContext) -> Sequence[Finding]:
     git = visit.git.at(visit.git.git_dir.with_name("versions.git"))
     await git.init()
     await git.fetch(visit.url, PROOF, f"+{FENCE_NAMESPACE}/*:{FENCE_NAMESPACE}/*", options=_TIPS_ALONE)
-    layout = "--format=%(refname)%00%(contents)%00"
-    told = (await git.run("for-each-ref", layout, f"{FENCE_NAMESPACE}/")).stdout.decode("utf-8", "replace").split("\0")
-    refs = {ref.removeprefix("\n"): text for ref, text in zip(told[0::2], told[1::2], strict=False)}
-    return [versions_finding(refs, visit.name)]
+    tips = await history.tips_below(git, f"{FENCE_NAMESPACE}/")
+    return [versions_finding({tip.ref: tip.message for tip in tips}, visit.name)]
 
 
 def versions_finding(refs: Mapping[str, str], name: str) -> Finding:
@@ -253,9 +257,8 @@ async def findings_of(context: Machine, roles: frozenset[Role] = AGENTS) -> list
     for probe in OF_MACHINE:
         found += await _safely(probe.__name__.replace("_", " "), "", probe(context))
     accounts: list[Account] = []
-    async with web_session(context.settings, context.environment) as session:
-        for number, group in enumerate(identities(context, roles)):
-            found += await _identity(context, session, group, accounts, first=number == 0)
+    for number, group in enumerate(identities(context, roles)):
+        found += await _identity(context, group, accounts, first=number == 0)
     if roles == AGENTS and accounts:
         found.append(account.two_accounts(context.settings, accounts))
     return found
@@ -267,13 +270,11 @@ def identities(context: Machine, roles: frozenset[Role]) -> list[frozenset[Role]
     return [group for group in (roles - alone, alone) if group]
 
 
-async def _identity(
-    context: Machine, session: aiohttp.ClientSession, roles: frozenset[Role], accounts: list[Account], *, first: bool
-) -> list[Finding]:
+async def _identity(context: Machine, roles: frozenset[Role], accounts: list[Account], *, first: bool) -> list[Finding]:
     """One identity in all repositories; its account is added to `accounts`."""
     found: list[Finding] = []
     try:
-        async with acting(context, session, roles) as (process, known):
+        async with acting(context, roles) as (process, known):
             me = next(iter(known.values()))
             accounts.append(me.account)
             found.append(account.signed_in(me.account, roles))
@@ -288,16 +289,13 @@ async def _identity(
     return found
 
 
-@asynccontextmanager
-async def acting(
-    context: Machine, session: aiohttp.ClientSession, roles: frozenset[Role]
-) -> AsyncIterator[tuple[Process, Mapping[str, SignedIn]]]:
-    """Sign in from a state directory that is removed again: no agent's own identity is touched."""
-    role = next(iter(sorted(roles)))
-    within = _scratch(context.settings.state_dir)
-    with visitor(context.settings, context.environment, context.clock, role, within=within) as process:
-        async with signed_in(process, session) as known:
-            yield process, known
+def acting(
+    context: Machine, roles: frozenset[Role]
+) -> AbstractAsyncContextManager[tuple[Process, Mapping[str, SignedIn]]]:
+    """Sign in as these agents, from a directory in the state directory, or in the system's own if that is unusable."""
+    state_dir = context.settings.state_dir
+    within = state_dir if state_dir.is_dir() and machine.writable(state_dir) else None
+    return visiting(context.settings, context.environment, context.clock, min(roles), within=within)
 
 
 async def _repository(
@@ -327,10 +325,7 @@ async def _repository(
 async def visited_repository(context: Machine, roles: frozenset[Role]) -> AsyncIterator[RepositoryContext]:
     """Give the only configured repository, seen by the identity that acts for `roles`; raises what GitHub answers."""
     (configured,) = context.settings.repositories
-    async with (
-        web_session(context.settings, context.environment) as session,
-        acting(context, session, roles) as (process, known),
-    ):
+    async with acting(context, roles) as (process, known):
         (me,) = known.values()
         repository = await People(me.github, configured.name).repository()
         yield visit_of(context, process, me, roles, configured, repository)
@@ -358,9 +353,3 @@ async def _safely(subject: str, name: str, probing: Awaitable[Sequence[Finding]]
     except (EngineError, CommandFailed, OSError) as error:
         step = f"Mend what the sentence names; if nothing here is wrong, report it: {link(REPORTING)}"
         return [failed(subject, f"It could not be tried: {error}", step, name)]
-
-
-def _scratch(state_dir: Path) -> Path | None:
-    """Return the state directory for temporary files if it can be used, else None: the system's own directory."""
-    usable = state_dir.is_dir() and machine.writable(state_dir)
-    return state_dir if usable else None

@@ -10,8 +10,7 @@ from pathlib import Path
 import anyio
 
 from config.environment import child_environment
-from console.doctor.context import Machine
-from console.doctor.finding import Finding, failed, passed, skipped, warned
+from console.doctor.finding import Finding, Machine, failed, passed, skipped, warned
 from console.manual import link
 from runtime.building.backends import UNPRICED, modelless, unpriced
 from shared.errors import Misconfigured, MissingCredentials

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from config.repository import RepositorySettings
-from console.doctor.context import RepositoryContext, pushes_workflows
-from console.doctor.finding import Finding, failed, passed, warned
+from console.doctor.finding import Finding, RepositoryContext, failed, passed, pushes_workflows, warned
 from console.manual import link
 from runtime.building.identity import git_identity
 from shared.errors import NotAllowed

@@ -9,8 +9,7 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from console.doctor.context import RepositoryContext
-from console.doctor.finding import Finding, failed, passed, warned
+from console.doctor.finding import Finding, RepositoryContext, failed, passed, warned
 from console.manual import link
 from shared.errors import Gone, Misconfigured
 from shared.github import wire
@@ -72,7 +71,6 @@ def _unusable_finding(policies: Sequence[SuitePolicy], found: Sequence[Suite], f
 
 
 def _is_configured(policies: Sequence[SuitePolicy]) -> bool:
-    """Return whether a person has configured any suite."""
     return tuple(policies) != (SuitePolicy(),)
 
 

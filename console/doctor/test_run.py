@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from console.doctor.context import RepositoryContext
-from console.doctor.finding import Finding, failed, passed, skipped, warned
+from console.doctor.finding import Finding, RepositoryContext, failed, passed, skipped, warned
 from console.doctor.suites import paths_of
+from console.history.repository_reader import branch_commit
 from console.verify.command import bench_of, work_place
 from shared.ci.presence import has_workflow
-from shared.errors import EngineError, Gone, Misconfigured
-from shared.github import wire
-from shared.github.address import segment
+from shared.errors import EngineError, Misconfigured
 from shared.github.checks import Checks
 from shared.process import CommandFailed
 from shared.workflow import Role
@@ -40,7 +38,7 @@ async def test_run(visit: RepositoryContext) -> Sequence[Finding]:
     if visit.configured.local_suite == "changed":
         step = "Nothing has to be done; with `local_suite: full` it would run here, too."
         return [skipped(SUBJECT, "local_suite: changed leaves the whole suite to CI.", step, visit.name)]
-    tip = await _tip(visit)
+    tip = await branch_commit(visit.me.github, visit.configured.name, visit.base_branch)
     if tip is None:
         return []  # a base branch that is not there is told elsewhere
     try:
@@ -83,10 +81,11 @@ def run_finding(run: TestRun, tip: str, name: str) -> Finding:
 
 async def ci(visit: RepositoryContext) -> Sequence[Finding]:
     """Report whether the repository has any CI, and what follows where it has none."""
-    paths, tip = await paths_of(visit), await _tip(visit)
+    github, name = visit.me.github, visit.configured.name
+    paths, tip = await paths_of(visit), await branch_commit(github, name, visit.base_branch)
     if paths is None or tip is None:
         return []
-    found = has_workflow(paths) or await Checks(visit.me.github, visit.configured.name).ever(tip)
+    found = has_workflow(paths) or await Checks(github, name).ever(tip)
     return [ci_finding(found=found, none_is_green=visit.configured.ci.none_is_green, name=visit.name)]
 
 
@@ -98,16 +97,3 @@ def ci_finding(*, found: bool, none_is_green: bool, name: str) -> Finding:
         return passed("CI", "There is none, and ci.none_is_green takes a commit without checks for green.", name)
     sentence = "There is none: pull requests go to review without any check, and only a person's word merges them."
     return warned("CI", sentence, "Add a workflow, or `ci: {none_is_green: true}` to the repository's entry.", name)
-
-
-async def _tip(visit: RepositoryContext) -> str | None:
-    """The newest commit of the base branch; None when there is no such branch."""
-    at = f"/repos/{visit.configured.name}/branches/{segment(visit.base_branch)}"
-    try:
-        return wire.read(_commit, await visit.me.github.get(at))
-    except Gone:
-        return None
-
-
-def _commit(value: dict[str, dict[str, str]]) -> str:
-    return str(value["commit"]["sha"])

@@ -1,4 +1,4 @@
-"""Fences in a mirror: the newest of each item, and the chain of all earlier ones."""
+"""The engine's own refs in a mirror: the fences of each item, newest and earlier ones, and the lines of the ledger."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from shared.budget import ledger_lines
+from shared.budget.ledger import REF
+from shared.budget.ledger_lines import Entry
+from shared.git.append_only_log import back_from
 from shared.git.mirror import Mirror
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
 from shared.lock.record import Fence, read_fence
@@ -26,11 +30,6 @@ class Chain:
 
     fences: tuple[Fence, ...]
     foreign: tuple[str, ...] = ()
-
-    @property
-    def newest(self) -> Fence:
-        """The fence's current state."""
-        return self.fences[-1]
 
 
 def newest(refs: Mapping[str, tuple[str, str]]) -> dict[ItemKey, Fence]:
@@ -76,7 +75,6 @@ async def _commits(mirror: Mirror, tips: Mapping[ItemKey, str]) -> _Commits:
 
 
 def _fences_back_from(commits: _Commits, key: ItemKey, oid: str) -> Iterator[Fence]:
-    """The chain from its tip back."""
     while oid in commits:
         parents, message = commits[oid]
         fence = read_fence(key, oid, message)
@@ -87,7 +85,6 @@ def _fences_back_from(commits: _Commits, key: ItemKey, oid: str) -> Iterator[Fen
 
 
 def _foreign_parents(commits: _Commits, fences: tuple[Fence, ...]) -> tuple[str, ...]:
-    """Return the commits that fences have as parents and that are no fences."""
     own = {fence.oid for fence in fences}
     parents = (parent for fence in fences for parent in commits[fence.oid][0])
     return tuple(dict.fromkeys(parent for parent in parents if parent not in own))
@@ -102,3 +99,17 @@ async def _without_trailer(mirror: Mirror, commits: frozenset[str]) -> frozenset
     told = (await mirror.git.run(*verb, stdin=stdin, cap=MOST_BYTES)).stdout.decode("utf-8", "replace")
     rows = (entry.strip().partition(" ") for entry in told.split("\0") if entry.strip())
     return frozenset(oid for oid, _, agent in rows if not agent.strip())
+
+
+async def ledger(mirror: Mirror, *, whole: bool) -> list[Entry]:
+    """Return the ledger's lines, oldest first, if there is one; without `whole` only as many as the books need."""
+    found: list[Entry] = []
+    is_last = ledger_lines.until_balanced()
+    async for line in back_from(mirror, await mirror.sha(REF)):
+        entry = ledger_lines.read(line.message)
+        if entry is None:
+            continue
+        found.append(entry)
+        if is_last(entry) and not whole:
+            break
+    return found[::-1]

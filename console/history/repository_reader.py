@@ -13,11 +13,13 @@ from config.settings import Settings
 from console.machine_faults import as_engine_error
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.github_adapters import GitHubAdapters, github_adapters
-from runtime.building.sign_in import Identities, SignedIn
-from runtime.building.visits import visitor
+from runtime.building.sign_in import Identities, SignedIn, visitor
 from shared.clock import Clock
-from shared.errors import EngineError, Misconfigured, Transient, Unauthorized
+from shared.errors import EngineError, Gone, Misconfigured, Transient, Unauthorized
 from shared.git.mirror import Mirror
+from shared.github import wire
+from shared.github.address import segment
+from shared.github.client import GitHub
 from shared.process import CommandFailed
 from shared.text.comment_signatures import Key, Keyring
 
@@ -78,3 +80,12 @@ async def _visit(process: Process, me: SignedIn, one: RepositorySettings, keys: 
     await mirror.ensure()
     ring = Keyring(seen.repository.id, keys, outgoing=process.outgoing)
     return OpenRepository(one, seen, mirror, ring)
+
+
+async def branch_commit(github: GitHub, name: str, branch: str) -> str | None:
+    """Return the newest commit of a branch on GitHub; None when there is no such branch."""
+    try:
+        found = await github.get(f"/repos/{name}/branches/{segment(branch)}")
+    except Gone:
+        return None
+    return wire.read(lambda value: str(value["commit"]["sha"]), found)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from config.loading import checked, load, source, understood
 from config.settings import Settings
 from console.init.files import Blanks, NewFile, configuration_file, key_file
 from console.option_values import API_URL, usable
-from runtime.building.assembly import Process
-from runtime.building.sign_in import with_gh_token
-from runtime.building.visits import visiting, visitor
+from runtime.building.sign_in import visiting, with_gh_token
 from runtime.exit_codes import FAILED, OK, complain
 from runtime.output import say, show
 from shared.clock import Clock
@@ -77,8 +74,8 @@ def initialise(
     try:
         usable({"--api-url": (API_URL, options.api_url)})
         settings, todo = _local(options, environment)
-        with visitor(settings, with_gh_token(settings, environment), clock or RealClock()) as process:
-            return anyio.run(_initialise, options, process, todo, ask)
+        known = with_gh_token(settings, environment)
+        return anyio.run(_initialise, options, settings, known, clock or RealClock(), todo, ask)
     except EngineError as error:
         return complain(error)
 
@@ -118,8 +115,12 @@ def _default_config() -> Path:
     return Path("config/repos.yml" if Path("config").is_dir() else "repos.yml").absolute()
 
 
-async def _initialise(options: InitOptions, process: Process, todo: Todo, ask: Ask | None) -> int:
-    async with _boards(process) as boards:
+async def _initialise(
+    options: InitOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, todo: Todo, ask: Ask | None
+) -> int:
+    async with visiting(settings, environment, clock) as (_, known):
+        labels = {one.name: one.labels.names() for one in settings.repositories}
+        boards = {name: LabelBoard(known[name].github, name, names) for name, names in labels.items()}
         for name, board in boards.items():
             try:
                 todo.missing[name] = await board.missing()
@@ -171,16 +172,6 @@ def _show(todo: Todo) -> None:
     for line in [*(f"would {line}" for line in todo.lines()), *todo.hints]:
         show(line)
     show("Nothing was changed." if todo else "Everything is there already: nothing would be changed.")
-
-
-@asynccontextmanager
-async def _boards(process: Process) -> AsyncIterator[dict[str, LabelBoard]]:
-    """Each repository's labels, seen as the worker; no agent's own identity is touched."""
-    async with visiting(process) as known:
-        yield {
-            one.name: LabelBoard(known[one.name].github, one.name, one.labels.names())
-            for one in process.settings.repositories
-        }
 
 
 def _full(labels: Mapping[str, tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:

@@ -102,5 +102,4 @@ def _fill_in(text: str, place: str, filling: str) -> str:
 
 
 def _yaml_quoted(text: str) -> str:
-    """Return the text in single quotes, as YAML writes it."""
     return "'" + text.replace("'", "''") + "'"

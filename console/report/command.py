@@ -7,12 +7,11 @@ the base branch's history.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from rich.text import Text
 from config.loading import load
 from config.settings import Settings
 from console.events import moment
-from console.history import accounts, fences
+from console.history import fences
 from console.history.fences import MOST_BYTES
 from console.history.repository_reader import OpenRepository, visited
 from console.report.figures import (
@@ -56,36 +55,35 @@ from shared.git.notes import Note, Notes
 from shared.lock.codec import FENCE_NAMESPACE
 
 
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
-    """Options of `report`; `since` is a time as people write it."""
+def reported(
+    repository: str,
+    since: str,
+    config: Path | None,
+    environment: Mapping[str, str],
+    clock: Clock,
+    *,
+    json: bool = False,
+) -> int:
+    """Print the report since a time as people write it.
 
-    repository: str
-    since: str = "30d"
-    config: Path | None = None
-    json: bool = False
-
-
-def reported(options: ReportOptions, environment: Mapping[str, str], clock: Clock) -> int:
-    """Print the report; 0, or 1 when GitHub did not answer, 2 for arguments or configuration, 4 for rights."""
+    Return 0, 1 when GitHub did not answer, 2 for arguments or configuration, 4 for rights.
+    """
     try:
-        settings = load(options.config, repository=options.repository, environment=environment)
-        _since(
-            options.since, datetime.fromtimestamp(clock.now(), UTC)
-        )  # before GitHub is asked, whose time counts then
-        found = anyio.run(_figures, options, settings, with_gh_token(settings, environment), clock)
+        settings = load(config, repository=repository, environment=environment)
+        _since(since, datetime.fromtimestamp(clock.now(), UTC))  # before GitHub is asked, whose time counts then
+        found = anyio.run(_figures, since, settings, with_gh_token(settings, environment), clock)
     except EngineError as error:
         return complain(error)
-    if options.json:
+    if json:
         sys.stdout.write(f"{document(found)}\n")
     else:
         Console(highlight=False).print(shown(found))
     return OK
 
 
-async def _figures(options: ReportOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> Figures:
+async def _figures(since: str, settings: Settings, environment: Mapping[str, str], clock: Clock) -> Figures:
     async with visited(settings, environment, clock) as ((visit,), _):
-        facts = await gathered(visit, _since(options.since, visit.adapters.server_time()))
+        facts = await gathered(visit, _since(since, visit.adapters.server_time()))
         return figures(visit.configured.name, facts, settings.budgets.unknown_run)
 
 
@@ -105,7 +103,7 @@ VERSION = 1
 def document(f: Figures) -> str:
     """One line of JSON. Rates are parts of 1, costs US dollars; null means that nothing is known."""
     rework = {"rate": _round(f.rework_rate), "reasons": _words(f.rework), "week_not_over": f.too_young}
-    return json.dumps(
+    return dumps(
         {
             "version": VERSION,
             "repository": f.repository,
@@ -295,7 +293,7 @@ async def gathered(visit: OpenRepository, since: datetime) -> Facts:
         items=found,
         stories=stories(chains),
         rework=rework(merged, await _history(mirror, base, merged), await _turned_red(mirror)),
-        ledger=await accounts.entries(mirror, whole=True),
+        ledger=await fences.ledger(mirror, whole=True),
         notes=costs,
         setbacks=setbacks,
     )

@@ -12,8 +12,7 @@ from config.environment import child_environment
 from config.settings import Settings
 from console.install_cli import install
 from console.start.draft import Draft
-from console.start.printed_steps import NotReady
-from console.start.questions import Nobody, Person, ask
+from console.start.questions import Nobody, NotReady, Person, ask
 from runtime.output import show
 from shared.errors import Misconfigured, MissingCredentials
 from shared.llm import cli_backends

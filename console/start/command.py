@@ -13,17 +13,15 @@ import anyio
 from config.loading import checked
 from config.state import StateDirectory
 from console.doctor import machine
-from console.doctor.context import Machine
-from console.doctor.finding import Finding, Status, healthy
+from console.doctor.command import total
+from console.doctor.finding import Finding, Machine, Status, healthy
 from console.doctor.probes import findings_of
 from console.doctor.programs import sandbox
-from console.doctor.report import total
 from console.init.command import InitOptions, initialise
 from console.option_values import API_URL, BACKEND, SANDBOX, SETUP_COMMAND, TEST_COMMAND, usable
 from console.start import coder, first_issue, project, signing_in
 from console.start.draft import Choices, Draft
-from console.start.printed_steps import NotReady, refusal, steps_text
-from console.start.questions import INTERRUPTED, Person
+from console.start.questions import INTERRUPTED, NotReady, Person, refusal, steps_text
 from runtime.arguments import Arguments
 from runtime.building.sign_in import git_server
 from runtime.daemon.start import Job

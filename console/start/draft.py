@@ -17,7 +17,7 @@ from config.loading import load, read, source
 from config.repository import RepositorySettings
 from config.settings import Settings
 from config.spending_limits import BudgetSettings
-from console.doctor.context import Machine
+from console.doctor.finding import Machine
 from console.init.command import as_written, default_key
 from console.init.files import NewFile
 from console.manual import link
@@ -160,7 +160,6 @@ def _key(key: str, value: object, model: type[BaseModel], indent: str, *, commen
 
 
 def _as_yaml(value: object) -> str:
-    """A value as YAML."""
     if isinstance(value, list):
         return f"[{', '.join(map(_as_yaml, value))}]"
     text = str(value)

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import anyio
 
 from config.repository import RepositorySettings
-from console.doctor.context import Machine
+from console.doctor.finding import Machine
 from console.doctor.probes import acting
 from console.start.draft import Draft
 from console.start.questions import Person, ask
 from planner_agent.story import split
-from runtime.building.connections import web_session
 from runtime.output import show
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
@@ -144,11 +143,7 @@ def _ready(machine: Machine) -> str:
 
 @asynccontextmanager
 async def _worker_client(machine: Machine) -> AsyncIterator[GitHub]:
-    """GitHub as the worker sees it."""
-    async with (
-        web_session(machine.settings, machine.environment) as session,
-        acting(machine, session, frozenset({Role.WORKER})) as (_, known),
-    ):
+    async with acting(machine, frozenset({Role.WORKER})) as (_, known):
         (me,) = known.values()
         yield me.github
 
@@ -160,7 +155,6 @@ async def _open_issues(machine: Machine) -> OpenIssues:
 
 
 async def _label_issue(machine: Machine, number: int) -> Issue:
-    """An open issue with the label that orders the work."""
     (configured,) = machine.settings.repositories
     async with _worker_client(machine) as github:
         issue = await _open_issue(github, configured.name, number)

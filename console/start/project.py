@@ -10,12 +10,10 @@ from dataclasses import dataclass
 import anyio
 
 from console.doctor import suites, test_run
-from console.doctor.context import Machine, RepositoryContext
-from console.doctor.finding import Finding, Status, healthy
+from console.doctor.finding import Finding, Machine, RepositoryContext, Status, healthy
 from console.doctor.probes import visited_repository
 from console.start.draft import Draft
-from console.start.printed_steps import refusal
-from console.start.questions import Person, ask
+from console.start.questions import Person, ask, refusal
 from runtime.output import show
 from shared.workflow import Role
 from worker_agent.policy import suites_of
@@ -65,7 +63,6 @@ def _asking_helps(findings: Sequence[Finding]) -> bool:
 
 
 def _test_base(draft: Draft, environment: Mapping[str, str]) -> Tried:
-    """Run the tests of the base once, as the draft says."""
     return anyio.run(_run_tests_once, draft.machine(environment))
 
 

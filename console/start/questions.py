@@ -1,14 +1,16 @@
-"""The person who starts: what is asked of them, one line for each question, and what is said when nobody is there."""
+"""The person who starts: what is asked of them, what is printed of findings, and what stops a start."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import typer
 
+from console.doctor.command import line
+from console.doctor.finding import Finding, Status, only_passing
 from runtime.exit_codes import LeftOff
-from shared.errors import EngineError, Misconfigured
+from shared.errors import EngineError, Misconfigured, NotAllowed, Transient
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as of every program that a signal ends."""
@@ -69,3 +71,26 @@ def ask(
         if isinstance(person, Nobody):
             break
     raise otherwise(wrong)
+
+
+SHOWN = frozenset({Status.WARN, Status.FAIL})
+
+
+class NotReady(NotAllowed):
+    """Something is missing that only the person can give: what was done stays, and the same command goes on."""
+
+
+def steps_text(findings: Iterable[Finding]) -> str:
+    """Return each problem with its next step, one line each."""
+    return "\n".join(line(finding) for finding in findings if finding.status in SHOWN)
+
+
+def failures(findings: Iterable[Finding]) -> str:
+    """The same, without warnings."""
+    return steps_text(finding for finding in findings if finding.status is Status.FAIL)
+
+
+def refusal(findings: list[Finding]) -> EngineError:
+    """Return the error that stops the start: missing credentials and the like, or a GitHub that does not answer."""
+    sentence = f"{failures(findings)}\nDo what stands behind the arrows, and start again: what was done stays."
+    return Transient(sentence) if only_passing(findings) else NotReady(sentence)

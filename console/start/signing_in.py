@@ -11,14 +11,12 @@ from config.credentials import PASTED, TOKEN_ORIGIN
 from config.environment import config_place
 from config.settings import Settings
 from console.doctor import account, repository
-from console.doctor.context import Machine
-from console.doctor.finding import Finding, failed, healthy, only_passing, unanswered
+from console.doctor.finding import Finding, Machine, failed, healthy, only_passing, unanswered
 from console.doctor.probes import visited_repository
 from console.init.files import NewFile
 from console.manual import link
 from console.start.draft import Draft
-from console.start.printed_steps import NotReady, failures
-from console.start.questions import Nobody, Person, ask
+from console.start.questions import Nobody, NotReady, Person, ask, failures
 from runtime.building.sign_in import git_server, with_gh_token
 from runtime.output import show
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized

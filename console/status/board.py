@@ -10,9 +10,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from console.status.decisions import Decision, latest_decision
-from console.status.merging import UNASKED, last_word, merging
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot
-from console.status.waiting import WaitingItem, waiting
+from console.status.waiting import UNASKED, WaitingItem, last_word, merging, waiting
 from shared.commands.command_rules import fitting
 from shared.lock.codec import ItemKey
 from shared.lock.comment import read_ack

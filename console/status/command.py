@@ -23,8 +23,7 @@ from config.loading import load
 from config.settings import Settings
 from console.history.repository_reader import OpenRepository, visited
 from console.status.document import document
-from console.status.gather import Looking
-from console.status.look import Look, Unread, again, first
+from console.status.gather import Look, Looking, Unread, again, first
 from console.status.machine import Machine, lines, machine
 from console.status.phrases import KIND, ago, cost, held, plain, tries, waits
 from console.status.row import Board, ItemRow

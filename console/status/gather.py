@@ -5,25 +5,90 @@ Merges of the last 24 hours, and costs of the last 24 hours and 7 days, are told
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Protocol
 
-from console.history import accounts, fences
-from console.history.repository_reader import OpenRepository
+from console.history import fences
+from console.history.repository_reader import OpenRepository, unreadable
 from console.status.board import claimed, heads, rows
 from console.status.row import Board, BoardSettings, Merged, RepositorySnapshot, Spent
 from shared.budget import ledger_lines
 from shared.budget.budgets import DAY, Books, BudgetLimits, Period, limit_states
 from shared.budget.ledger import REF
 from shared.ci.verdict import fold
-from shared.errors import Gone
+from shared.errors import EngineError, Gone
 from shared.github.comments import PAGE as COMMENTS
 from shared.github.inbox import PAGE
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
 from shared.lock.record import Fence
 from shared.models import Issue
+from shared.process import CommandFailed
 from shared.workflow import UNLABELLED, Role, Stage
+
+UNREADABLE = (EngineError, CommandFailed, OSError)
+"""Errors that keep one repository from being read: GitHub, git, or the disk of this machine."""
+
+
+class Look(Protocol):
+    """One repository that can be looked at again: `console.status.gather.Looking`."""
+
+    @property
+    def repository(self) -> str:
+        """`owner/repo`."""
+        ...
+
+    async def look(self) -> Board: ...
+
+    def unread(self, why: str) -> Board:
+        """Its board when it cannot be read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A repository that could not be opened; its board says why."""
+
+    board: Board
+
+    @property
+    def repository(self) -> str:
+        """`owner/repo`."""
+        return self.board.repository
+
+    async def look(self) -> Board:
+        """The same again."""
+        return self.board
+
+    def unread(self, why: str) -> Board:
+        """The same again."""
+        return self.board
+
+
+async def first(looks: Sequence[Look]) -> list[Board]:
+    """The boards of all; one that cannot be read says why. Raises what is in the way of the first where all are."""
+    boards: list[Board] = []
+    in_the_way: EngineError | None = None
+    for look in looks:
+        try:
+            boards.append(await look.look())
+        except UNREADABLE as error:
+            told = error if isinstance(error, EngineError) else unreadable(look.repository, error)
+            in_the_way = in_the_way or told
+            boards.append(look.unread(str(told)))
+    if in_the_way is not None and all(board.complaint for board in boards):
+        raise in_the_way
+    return boards
+
+
+async def again(look: Look, before: Board) -> Board:
+    """The newer board; what cannot be read stays as it was, with the reason."""
+    try:
+        return await look.look()
+    except UNREADABLE as error:
+        return replace(before, complaint=str(error))
+
 
 MOST_TITLES = 20
 """Titles of merged issues that are read at one look; the next one reads on."""
@@ -51,10 +116,9 @@ class Looking:
             barring,
             logins,
             self._timeout,
+            invited=login if configured.start.assigned else "",
             at_terminal=configured.approval == "terminal",
         )
-        if configured.start.assigned:
-            self._terms = replace(self._terms, invited=login)
         self._issues: tuple[Issue, ...] = ()
 
     @property
@@ -114,7 +178,7 @@ class Looking:
         return replace(snapshot, acks=found, comments=newest)
 
     async def _books(self, at: datetime) -> Books:
-        entries = await accounts.entries(self._visit.mirror, whole=False)
+        entries = await fences.ledger(self._visit.mirror, whole=False)
         return ledger_lines.books(entries, at, self._limits.unknown_run)
 
     async def _merged_items(self, snapshot: RepositorySnapshot) -> tuple[Merged, ...]:

@@ -13,10 +13,9 @@ import anyio
 
 from console.tdd import preflight, report
 from console.tdd.checkout import Checkout
+from console.tdd.inputs import Unready
 from console.tdd.preflight import Ready
-from console.tdd.preflight_findings import Unready
-from console.tdd.request import TddOptions
-from console.tdd.task import Records, State, Task
+from console.tdd.task import Records, State, Task, TddOptions
 from console.tdd.task_run import TaskRun
 from runtime.exit_codes import MISCONFIGURED, NOT_ALLOWED, OK, code_of, engine_error_of
 from runtime.output import keep_streams, on_terminal, say, show

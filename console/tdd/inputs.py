@@ -1,17 +1,49 @@
-"""Inputs of a task: the specification, the commit to start from, and a branch for the result."""
+"""Inputs of a task, and what is wrong with them: specification, commit to start from, branch for the result."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from console.tdd.checkout import Checkout
-from console.tdd.preflight_findings import Findings
 from console.tdd.task import TaskRequest
+from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.specification import BODY_LIMIT, SpecificationKind, read
 from shared.text import one_line
+
+
+class Unready(Misconfigured):
+    """Something keeps the task from beginning."""
+
+    def __init__(self, errors: tuple[str, ...], warnings: tuple[str, ...], *, credentials: bool) -> None:
+        """`credentials`: nothing but credentials or rights is missing."""
+        super().__init__("\n".join([*(f"error: {one}" for one in errors), *(f"warning: {one}" for one in warnings)]))
+        self.errors, self.warnings, self.credentials = errors, warnings, credentials
+
+
+@dataclass
+class Findings:
+    """Errors (and whether each is about credentials) and warnings for the person."""
+
+    errors: list[tuple[str, bool]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def wrong(self, sentence: str) -> None:
+        """Add an error: something that has to be changed first."""
+        self.errors.append((sentence, False))
+
+    def caught(self, error: EngineError) -> None:
+        """Add the error's own sentence."""
+        self.errors.append((str(error), isinstance(error, Unauthorized | NotAllowed)))
+
+    def check(self) -> None:
+        """Raise `Unready` if there is any error."""
+        if self.errors:
+            errors = tuple(sentence for sentence, _ in self.errors)
+            raise Unready(errors, tuple(self.warnings), credentials=all(told for _, told in self.errors))
+
 
 TITLE_LIMIT = 200
 """Characters of the specification's first heading that become the title."""

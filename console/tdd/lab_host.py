@@ -64,11 +64,6 @@ class TaskPlace:
         """Everything that the engine writes for this task."""
         return Path(self.task.place)
 
-    @property
-    def name(self) -> str:
-        """The repository's full name on the task's own GitHub."""
-        return self.task.order.name
-
     @asynccontextmanager
     async def lab(self, checkout: Checkout) -> AsyncIterator[Lab]:
         """The task's GitHub, as it was when it was left, however that was; furnished at the first time."""
@@ -78,7 +73,7 @@ class TaskPlace:
         stack = AsyncExitStack()
         try:
             lab = await _start_lab(stack, github, anyio.Path(self.place / "port"))
-            if lab.world.repository(self.name) is None:
+            if lab.world.repository(self.task.order.name) is None:
                 await self._furnish(lab, checkout)
                 lab.save()
             yield lab
@@ -104,12 +99,12 @@ class TaskPlace:
     async def _furnish(self, lab: Lab, checkout: Checkout) -> None:
         order = self.task.order
         people = {ENGINE: "write", REVIEWER: "write", PERSON: "admin"}
-        repository = await lab.repository(self.name, {}, collaborators=people, default_branch=BASE)
+        repository = await lab.repository(order.name, {}, collaborators=people, default_branch=BASE)
         async with repository.bare.changing():
             await checkout.copy(order.commit, repository.bare.path, BASE)
         for login in (ENGINE, REVIEWER):
             lab.token(login, PERMISSIONS[login])
-        lab.issue(self.name, order.title, order.text, author=PERSON, labels=("status:ready",))
+        lab.issue(order.name, order.title, order.text, author=PERSON, labels=("status:ready",))
 
 
 @asynccontextmanager

@@ -67,7 +67,7 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     """
     from config.environment import snapshot
     from console.tdd.command import done
-    from console.tdd.request import TddOptions
+    from console.tdd.task import TddOptions
 
     options = TddOptions(
         specification,

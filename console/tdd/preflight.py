@@ -23,11 +23,9 @@ from config.rules import unsupported
 from config.settings import Settings
 from console.tdd import run_settings
 from console.tdd.checkout import RECORDS, Checkout
-from console.tdd.inputs import changed, specification, start, still_ours, target
+from console.tdd.inputs import Findings, changed, specification, start, still_ours, target
 from console.tdd.lab_host import TaskDiskFull, check_disk_space
-from console.tdd.preflight_findings import Findings
-from console.tdd.request import MAX_REVIEWS, TddOptions
-from console.tdd.task import STOPPED, Task, TaskRequest, new_id
+from console.tdd.task import MAX_REVIEWS, STOPPED, Task, TaskRequest, TddOptions, new_id
 from console.tdd.upstream import upstream
 from runtime.building.confinement import confinement
 from runtime.building.sign_in import git_server, with_gh_token
@@ -70,7 +68,7 @@ async def ready(options: TddOptions, checkout: Checkout, environment: Mapping[st
         pull_request=origin is not None,
     )
     await target(checkout, order.branch, commit, found)
-    return await _complete(task_id, order, origin, Scene(checkout, environment, found))
+    return await _complete(task_id, order, origin, checkout, environment, found)
 
 
 async def without_checkout(options: TddOptions, why: str, environment: Mapping[str, str]) -> NoReturn:
@@ -91,34 +89,32 @@ async def again(task: Task, options: TddOptions, checkout: Checkout, environment
     if task.state in STOPPED:
         await still_ours(checkout, order.branch, task.head or order.commit, found)
     origin = await _origin(checkout, found) if order.pull_request else None
-    return await _complete(task.id, order, origin, Scene(checkout, environment, found))
+    return await _complete(task.id, order, origin, checkout, environment, found)
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Checkout and environment that preflight examines, and its findings."""
-
-    checkout: Checkout
-    environment: Mapping[str, str]
-    found: Findings
-
-
-async def _complete(task_id: str, order: TaskRequest, origin: Origin | None, scene: Scene) -> Ready:
+async def _complete(
+    task_id: str,
+    order: TaskRequest,
+    origin: Origin | None,
+    checkout: Checkout,
+    environment: Mapping[str, str],
+    found: Findings,
+) -> Ready:
     """The rest of what old and new tasks need: the configuration, this machine, GitHub."""
-    settings = await _settings(order, scene.checkout, scene.environment, scene.found)
-    pull_settings, pull_environment = None, scene.environment
+    settings = await _settings(order, checkout, environment, found)
+    pull_settings, pull_environment = None, environment
     if settings is not None and origin is not None:
-        pull_settings, pull_environment = await _check_origin(settings, origin, order, scene.environment, scene.found)
-    scene.found.check()
+        pull_settings, pull_environment = await _check_origin(settings, origin, order, environment, found)
+    found.check()
     if settings is None:
         raise AssertionError("settings that cannot be read are an error")
-    settings, said = await run_settings.chosen(settings, scene.environment)
-    return Ready(task_id, order, settings, pull_settings, pull_environment, (*scene.found.warnings, *said))
+    settings, said = await run_settings.chosen(settings, environment)
+    return Ready(task_id, order, settings, pull_settings, pull_environment, (*found.warnings, *said))
 
 
 def _order(options: TddOptions, title: str, text: str, config: Path | None) -> TaskRequest:
     """Return the order from the command line; what the repository adds comes later."""
-    return TaskRequest(
+    order = TaskRequest(
         name="",
         specification=str(options.specification),
         title=title,
@@ -126,17 +122,13 @@ def _order(options: TddOptions, title: str, text: str, config: Path | None) -> T
         base="",
         commit="",
         branch="",
-        max_reviews=options.max_reviews or MAX_REVIEWS,
-        cleanup=options.cleanup,
+        max_reviews=MAX_REVIEWS,
+        cleanup=True,
         pull_request=False,
         config=str(config.absolute()) if config else None,
-        llm=options.llm,
-        test_command=options.test_command,
-        setup_command=options.setup_command,
-        sandbox=options.sandbox,
         file=str(options.specification.absolute()) if options.specification else "",
-        kind=options.kind or "",
     )
+    return options.changing(order)
 
 
 async def _origin(checkout: Checkout, found: Findings) -> Origin | None:

@@ -63,7 +63,8 @@ def again(task: Task) -> str:
         case State.FAILED:
             return f"Take it up again from what was built, with all attempts: {command}"
         case State.ROUNDS_USED_UP:
-            return f"Have it make these changes, with {_reviews(task.order.max_reviews)} more: {command}"
+            number = task.order.max_reviews
+            return f"Have it make these changes, with {number} review{'s' * (number != 1)} more: {command}"
         case _:
             return f"Go on with: {command}"
 
@@ -71,10 +72,6 @@ def again(task: Task) -> str:
 def resuming(task: Task) -> str:
     """The command that goes on."""
     return f"workflow-engine tdd --resume {task.id}"
-
-
-def _reviews(number: int) -> str:
-    return f"{number} review{'s' * (number != 1)}"
 
 
 def _lines(task: Task) -> Iterator[str]:

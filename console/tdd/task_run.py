@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,16 +12,27 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from console.tdd import resume
 from console.tdd.checkout import Checkout
-from console.tdd.export import RESULT, pull_body, pull_title, rewritten
 from console.tdd.lab_host import TaskPlace, alone, check_disk_space
-from console.tdd.outcome import TaskOutcome, check_stuck, description, ended, entries, last_word, reviews
+from console.tdd.own_github import (
+    ISSUE,
+    TaskOutcome,
+    check_stuck,
+    description,
+    ended,
+    entries,
+    go_on,
+    last_word,
+    outdated,
+    reviews,
+    reword,
+)
 from console.tdd.preflight import Ready
-from console.tdd.resume import ISSUE
 from console.tdd.task import ENDED, STOPPED, Records, State, Task
 from console.tdd.upstream import upstream
 from lab import locks
+from lab.github.repositories.bare import Bare
+from lab.github.repositories.git_command import signed
 from lab.github.server import Lab
 from lab.github.world.repository import RepositoryRecord
 from runtime.building.telemetry import EVENTS
@@ -33,6 +45,7 @@ from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
 from shared.telemetry.events import Event, Query
 from shared.telemetry.sqlite_store import SqliteStore
+from shared.text import neutralise, one_line
 
 MOST = 100_000
 """Maximum number of events in one reading; a task has some dozens."""
@@ -98,14 +111,14 @@ class TaskRun:
         )
 
     async def _go_through(self, place: TaskPlace, lab: Lab) -> Task:
-        task, repository = place.task, lab.at(place.name)
-        resume.reword(lab, task.order)
-        if task.state in STOPPED or await resume.outdated(repository):
+        task, repository = place.task, lab.at(place.task.order.name)
+        reword(lab, task.order)
+        if task.state in STOPPED or await outdated(repository):
             task = await self._take_up(task, lab)
             place = replace(place, task=task)
         try:
             outcome = await self._work(place, lab, repository)
-            if outcome.state is not State.APPROVED and await resume.outdated(repository):
+            if outcome.state is not State.APPROVED and await outdated(repository):
                 task = await self._take_up(task, lab)  # who was at work has stopped at the new text
                 place = replace(place, task=task)
                 outcome = await self._work(place, lab, repository)
@@ -121,7 +134,7 @@ class TaskRun:
 
     async def _take_up(self, task: Task, lab: Lab) -> Task:
         """The same task in work again. The order comes first: killed in between, it is found and not given twice."""
-        await resume.go_on(lab, task.order.name)
+        await go_on(lab, task.order.name)
         before = len(reviews(lab.at(task.order.name)))
         return self._record(replace(task, state=State.WORKING, sentence="", before=before))
 
@@ -209,3 +222,62 @@ class TaskRun:
             await anyio.to_thread.run_sync(directories.remove, place)
         except OSError as error:
             self.progress.tell(f"{place} could not be removed: {error.strerror}.")
+
+
+RESULT = "refs/tdd/result"
+"""Ref in the copy for the commits that are handed out; no branch of a person can have this name."""
+
+_SIGNATURE = ("workflow-engine", "workflow-engine@localhost")
+"""Author of the commits: nobody's account, so that no server shows them as somebody's."""
+
+_KEPT = ("Phase", "Round")
+"""Trailers that mean something outside; the others name an issue and an agent of the task's own GitHub."""
+
+_CLOSES = re.compile(r"\ACloses #\d+\s*")
+_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMANDS = re.compile(
+    r"^## How to try it\n.*?(?=^## )|^---\n\nReview comments .*?\n(?=\n|\Z)", re.DOTALL | re.MULTILINE
+)
+"""Parts that lead to nothing outside: the branch of the task's own GitHub, and the commands of its agents."""
+
+_NUMBER = re.compile(r"(?<![\w&])#(?=\d)")
+
+
+async def rewritten(bare: Bare, base: str, head: str) -> str:
+    """Write the commits from `base` to `head` anew, as `RESULT` of the same repository; returns the last one.
+
+    Trees, dates and order stay, so that the same work always gives the same commits.
+    """
+    listed = await bare.git.check("rev-list", "--reverse", "--topo-order", "--parents", f"{base}..{head}")
+    new = {base: base}
+    for line in listed.text.splitlines():
+        commit, *parents = line.split()
+        shown = await bare.git.check("show", "--no-patch", "--format=%T%x00%ad%x00%B", "--date=raw", commit)
+        tree, date, message = shown.text.split("\0", 2)
+        lineage = [word for parent in parents for word in ("-p", new.get(parent, parent))]
+        variables = signed(_SIGNATURE, _SIGNATURE, date) | {"GIT_COMMITTER_DATE": date}
+        words = _outside(message).encode()
+        made = await bare.git.check("commit-tree", tree, *lineage, "-F", "-", stdin=words, env=variables)
+        new[commit] = made.text.strip()
+    await bare.update_ref(RESULT, new[head])
+    return new[head]
+
+
+def _outside(message: str) -> str:
+    subject, _, rest = message.strip().partition("\n")
+    trailers = [line for line in rest.splitlines() if line.partition(":")[0] in _KEPT]
+    return "\n".join([_NUMBER.sub("", subject), "", *trailers]).strip() + "\n"
+
+
+def pull_title(title: str) -> str:
+    """The title of the pull request on origin."""
+    return neutralise(one_line(_NUMBER.sub("", title), 240))
+
+
+def pull_body(description: str, specification: str, reviews: int) -> str:
+    """Its body: proof and summary as the worker wrote them, without numbers and marks that mean something else here."""
+    told = _CLOSES.sub("", description.replace("\r\n", "\n"))
+    told = re.sub(r"\n{3,}", "\n\n", _HIDDEN.sub("", _COMMANDS.sub("", told))).strip()
+    times = "once" if reviews == 1 else f"{reviews} times"
+    made = f"Made by `workflow-engine tdd` from `{one_line(specification, 200)}`, reviewed {times} by the engine."
+    return f"{_NUMBER.sub('', told)}\n\n---\n\n{made}\n".lstrip()

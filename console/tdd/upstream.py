@@ -6,17 +6,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from config.environment import child_environment
 from config.settings import Settings
+from console.history.repository_reader import branch_commit
 from console.tdd.checkout import Diverged
-from runtime.building.sign_in import SignedIn, git_server
-from runtime.building.visits import visiting, visitor
-from shared.errors import Gone, Misconfigured, NotAllowed
+from runtime.building.sign_in import SignedIn, git_server, visiting
+from shared.errors import Misconfigured, NotAllowed
 from shared.git.command import Git
-from shared.github import wire
-from shared.github.address import segment
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.lock.port import RefUpdate
@@ -49,22 +46,14 @@ class Upstream:
         login = self.me.account.login
         if not (await people.permission(login)).may_write:
             raise NotAllowed(f"The token's account {login} may not push to {self.name}. Work with --local.")
-        tip = await self.tip(base)
+        tip = await branch_commit(self.me.github, self.name, base)
         if tip is None:
             raise Misconfigured(f"{self.name} has no branch '{base}': push it, choose another --base, or use --local.")
         return tip
 
-    async def tip(self, branch: str) -> str | None:
-        """The commit of a branch there; None when there is no such branch."""
-        try:
-            found = await self.me.github.get(f"/repos/{self.name}/branches/{segment(branch)}")
-        except Gone:
-            return None
-        return wire.read(_sha, found)
-
     async def publish(self, bare: Path, commit: str, branch: str) -> None:
         """Push one branch there, new or forward; already there is fine. Raises `Diverged`."""
-        there = await self.tip(branch)
+        there = await branch_commit(self.me.github, self.name, branch)
         if there == commit:
             return
         git = Git(bare, {**child_environment(), **self.environment}, credentials=self.me.answers)
@@ -84,11 +73,6 @@ class Upstream:
 @asynccontextmanager
 async def upstream(settings: Settings, environment: Mapping[str, str]) -> AsyncIterator[Upstream]:
     """Sign in to the one configured repository with an identity of its own, never that of an agent."""
-    with visitor(settings, environment, RealClock()) as process:
-        async with visiting(process) as known:
-            (name, me), *_ = known.items()
-            yield Upstream(me, name, git_server(settings.github.api_url), environment)
-
-
-def _sha(value: Any) -> str:
-    return str(value["commit"]["sha"])
+    async with visiting(settings, environment, RealClock()) as (_, known):
+        (name, me), *_ = known.items()
+        yield Upstream(me, name, git_server(settings.github.api_url), environment)

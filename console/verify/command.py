@@ -35,7 +35,7 @@ from shared.specification import Specification, SpecificationKind, read
 from shared.telemetry.event_recorder import EventRecorder, Telemetry
 from shared.telemetry.fold import Tallies
 from shared.workflow import Role
-from worker_agent.policy import SuitePolicy
+from worker_agent.policy import SuitePolicy, suites_of
 from worker_agent.repository_rules import settings_at
 from worker_agent.tdd.proof.subject import Rules
 from worker_agent.tdd.runners.observed_runs import ObservedBench
@@ -126,8 +126,7 @@ def _suites(options: VerifyOptions, configured: RepositorySettings) -> tuple[Sui
     """Return the suites to run: the given command, else the configured ones, else what is found at the top."""
     if options.test_command:
         return (SuitePolicy(configured.working_directory, options.test_command, configured.test_report),)
-    several = tuple(SuitePolicy(one.directory, one.test_command, one.test_report) for one in configured.suites)
-    return several or (SuitePolicy(configured.working_directory, configured.test_command, configured.test_report),)
+    return suites_of(configured)
 
 
 def _rules(configured: RepositorySettings) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from pathlib import Path
 from config.credentials import signing_keys
 from config.settings import Settings
 from runtime.building.assembly import Process, mirror_of
-from runtime.building.sign_in import SignedIn
-from runtime.building.visits import visiting, visitor
+from runtime.building.sign_in import SignedIn, visiting
 from shared.git import objects, proof_claim
 from shared.git.mirror import Mirror
 from shared.git.names import issue_of_branch
@@ -63,10 +62,9 @@ async def fetched(settings: Settings, environment: Mapping[str, str], number: in
     `Misconfigured`, `Unauthorized`, `NotAllowed`, `Gone` and `Transient`.
     """
     scratch = settings.state_dir if settings.state_dir.is_dir() else None
-    with visitor(settings, environment, RealClock(), within=scratch) as process:
-        async with visiting(process) as known:
-            me = next(iter(known.values()))
-            return await _Visit(process, me, settings.repositories[0].name).material(number, place)
+    async with visiting(settings, environment, RealClock(), within=scratch) as (process, known):
+        me = next(iter(known.values()))
+        return await _Visit(process, me, settings.repositories[0].name).material(number, place)
 
 
 class _Visit:

@@ -144,8 +144,10 @@ class RepositoryAdapters:
         left_alone = ExcludedItems(name, process.role, github.names, self.configured.labels)
 
         def noticed(listed: Sequence[Issue]) -> None:
-            for listener in (hints.give, self.texts.note, self.new_issues.note, left_alone.note):
-                listener(listed)
+            hints.give(listed)
+            self.texts.note(listed)
+            self.new_issues.note(listed)
+            left_alone.note(listed)
 
         named = [github.names.of(x) if isinstance(x, Stage) else x for x in labels]
         ties = Ties(rules.needs_followup, rules.belongs, assignee)

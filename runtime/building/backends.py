@@ -47,21 +47,19 @@ log = structlog.get_logger()
 async def backend(process: Process, configured: RepositorySettings, tests: Confinement) -> Coder:
     """Return the router from roles to backends in one repository; raises `Misconfigured` for an unusable backend."""
     usual, settings = configured.llm_backend, process.settings
-    built = {usual: await _limited_backend(process, configured, usual, tests)}
+    built: dict[str, Coder] = {}
+    asked = [own.backend for own in settings.roles.values()] + [rung.backend for rung in configured.ladder]
+    for name in (usual, *asked):
+        if name is not None and name not in built:
+            built[name] = await _limited_backend(process, configured, name, tests)
     overrides: dict[str, RoleOverride] = {}
     for role, own in settings.roles.items():
-        if own.backend is not None and own.backend not in built:
-            built[own.backend] = await _limited_backend(process, configured, own.backend, tests)
         seconds = None if own.timeout_minutes is None else 60 * own.timeout_minutes
-        other = built[own.backend] if own.backend is not None else None
+        other = built[own.backend] if own.backend else None
         overrides[role] = RoleOverride(other, own.model, own.max_turns, own.budget, seconds)
-    for rung in configured.ladder:
-        if rung.backend is not None and rung.backend not in built:
-            built[rung.backend] = await _limited_backend(process, configured, rung.backend, tests)
     ladder = tuple(Rung(built[one.backend] if one.backend else None, one.model) for one in configured.ladder)
     phases = {CoderCall(call): role for call, role in settings.phases.items()}
-    known = {str(name): one for name, one in built.items()}
-    return RoleRouter(built[usual], overrides, phases, known, process.choices[configured.name], ladder)
+    return RoleRouter(built[usual], overrides, phases, built, process.choices[configured.name], ladder)
 
 
 async def _limited_backend(process: Process, configured: RepositorySettings, name: str, tests: Confinement) -> Coder:

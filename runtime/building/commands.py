@@ -34,9 +34,8 @@ def commanded(parts: RepositoryAdapters, agent: Agent, lists: Inbox, starts: Sta
     if parts.only is not None:
         return agent
     diagnosis = Diagnosis(parts.coder, parts.github.issues, parts.limits)
-    people = CommandServices(
-        command_loop(parts), notifier(parts), diagnosis, parts.process.choices[parts.configured.name], starts
-    )
+    choices = parts.process.choices[parts.configured.name]
+    people = CommandServices(command_loop(parts), notifier(parts), diagnosis, choices, starts)
     return CommandedAgent(agent, people, lists, parts.port, parts.claimant)
 
 
@@ -112,11 +111,10 @@ def mentioned_as(parts: RepositoryAdapters) -> str:
 
 def _left_to_people(parts: RepositoryAdapters) -> frozenset[Verb]:
     """Return the commands that do nothing in this repository."""
-    one = parts.configured
-    left = {Verb.MERGE} if one.merge == "never" else set[Verb]()
-    return frozenset(
-        left | ({Verb.APPROVE} if parts.process.role is Role.PLANNER and one.approval == "terminal" else set())
-    )
+    one, role = parts.configured, parts.process.role
+    at_terminal = role is Role.PLANNER and one.approval == "terminal"
+    left = {Verb.MERGE: one.merge == "never", Verb.APPROVE: at_terminal}
+    return frozenset(verb for verb, is_left in left.items() if is_left)
 
 
 def targets(parts: RepositoryAdapters) -> CommandTargets:

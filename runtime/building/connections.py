@@ -35,12 +35,6 @@ class Pace:
     pacing: Pacing
     presence: Presence | None
 
-    @classmethod
-    def of(cls, github: GitHubSettings, clock: Clock) -> Pace:
-        """Return a pace with the configured share, else with the whole until other agents are seen."""
-        pacing = Pacing(clock, share=github.share or 1.0, write_interval_seconds=github.write_interval_seconds)
-        return cls(pacing, Presence(clock, pacing.use) if github.share is None else None)
-
 
 @dataclass
 class Connection:
@@ -113,9 +107,14 @@ class Connections:
                 await line.session.close()
 
     def pace(self, who: Who, github: GitHubSettings, clock: Clock) -> Pace:
-        """Return the pace of one account; it outlives sessions, because GitHub does not forget at a reload."""
+        """Return the pace of one account; it outlives sessions, because GitHub does not forget at a reload.
+
+        It has the configured share, else the whole until other agents are seen.
+        """
         key = (*who, github.api_url, str(github.share), str(github.write_interval_seconds))
-        return self._paces.setdefault(key, Pace.of(github, clock))
+        pacing = Pacing(clock, share=github.share or 1.0, write_interval_seconds=github.write_interval_seconds)
+        presence = Presence(clock, pacing.use) if github.share is None else None
+        return self._paces.setdefault(key, Pace(pacing, presence))
 
     def neighbours(self, state_dir: Path, account: str, clock: Clock) -> Neighbours:
         """Return the other processes of this state directory that spend the limits of `account`, a text of its own."""

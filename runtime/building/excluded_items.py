@@ -9,14 +9,12 @@ import structlog
 
 from config.repository import LabelSettings
 from shared.models import Issue
+from shared.newest import Newest
 from shared.scheduling.order import exclusion_reason
 from shared.workflow import Role
 from shared.workflow.labels import Flag, Labels
 
 log = structlog.get_logger()
-
-MOST_LOGGED = 1000
-"""Most items whose last reason is remembered; the one that was listed longest ago goes first."""
 
 
 @dataclass
@@ -27,7 +25,7 @@ class ExcludedItems:
     role: Role
     names: Labels
     filters: LabelSettings
-    _logged: dict[int, str] = field(default_factory=dict)
+    _logged: Newest[int, str] = field(default_factory=Newest)
 
     def note(self, listed: Iterable[Issue]) -> None:
         """Log the reasons that are new among these items."""
@@ -35,11 +33,10 @@ class ExcludedItems:
             why = self.reason(issue)
             if why and self._logged.get(issue.number) != why:
                 log.debug("item_left_alone", outcome="skipped", repo=self.repository, issue=issue.number, reason=why)
-            self._logged.pop(issue.number, None)
             if why:
                 self._logged[issue.number] = why
-            if len(self._logged) > MOST_LOGGED:
-                del self._logged[next(iter(self._logged))]
+            else:
+                self._logged.pop(issue.number, None)
 
     def reason(self, issue: Issue) -> str:
         """Return why an item of this agent's is left alone; empty for a candidate, and for other agents' items."""

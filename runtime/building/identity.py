@@ -1,14 +1,12 @@
-"""The identity that claims in a repository, or acts there by hand: accounts, keys, and the nonces of its locks."""
+"""The identity that claims in a repository, or acts there by hand: accounts, and the keys that sign."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import structlog
 
-from config.state import AgentIdentity
 from runtime.building.sign_in import pace_of, siblings_of
 from shared.git.command import Identity
 from shared.lock.breaker import FenceCircuitBreaker
@@ -30,27 +28,6 @@ _OF_STAGES: Mapping[Stage, str] = {
     Stage.IN_REVIEW: "reviewing it",
     Stage.APPROVED: "looking whether it can be merged",
 }
-
-
-class NonceBook:
-    """The nonces of this agent's locks, remembered on disk before they are used."""
-
-    def __init__(self, identity: AgentIdentity) -> None:
-        self._identity = identity
-
-    def fresh(self) -> str:
-        """Return a new nonce, which is remembered before."""
-        nonce = secrets.token_hex(16)
-        self._identity.remember(nonce)
-        return nonce
-
-    def mine(self, nonce: str) -> bool:
-        """Return whether this agent id made the nonce."""
-        return nonce in self._identity.nonces
-
-    def forget(self, nonce: str) -> None:
-        """Forget the nonce of a lock that is finished."""
-        self._identity.forget(nonce)
 
 
 def git_identity(account: Account) -> Identity:
@@ -78,7 +55,7 @@ def claimant_of(process: Process, adapters: GitHubAdapters) -> Claimant:
         agent=process.agent.id,
         accounts=accounts,
         keys=keys,
-        nonces=NonceBook(process.agent),
+        nonces=process.agent,
         times=terms,
         other_accounts=siblings,
         delay=delay,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import anyio
@@ -15,7 +15,10 @@ from config.credentials import OF_GH, TOKEN_ORIGIN, replacement
 from config.engine import GitHubApp
 from config.environment import for_gh
 from config.settings import Settings
-from runtime.building.connections import Announced, Connection, Pace
+from config.state import StateDirectory
+from runtime.building.connections import Announced, Connection, Pace, web_session
+from runtime.building.process import Process
+from shared.clock import Clock
 from shared.errors import Transient, Unauthorized
 from shared.git.credentials import Credentials
 from shared.github.client import GitHub, TokenSource
@@ -24,12 +27,6 @@ from shared.github.people import People
 from shared.github.tokens import Installation, Kept, Proof, bot, of_gh
 from shared.models import Account
 from shared.workflow import Role
-
-if TYPE_CHECKING:
-    import aiohttp
-
-    from runtime.building.process import Process
-
 
 ANSWERS = Path("answers") / "answers.db"
 """The file in the state directory that keeps GitHub's answers; all agents of a machine use it."""
@@ -61,18 +58,6 @@ def with_gh_token(settings: Settings, environment: Mapping[str, str]) -> Mapping
 def siblings_of(process: Process, me: Account) -> frozenset[int]:
     """Return the account ids that other agents of this engine sign in with."""
     return frozenset(process.settings.github.accounts) - {me.id}
-
-
-@asynccontextmanager
-async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIterator[Mapping[str, SignedIn]]:
-    """Give every configured repository's full name -> the identity there; the token files are removed at the end.
-
-    Raises `Misconfigured`, `Unauthorized` and `Transient`.
-    """
-    names = [one.name for one in process.settings.repositories]
-    with ExitStack() as stack:
-        identities = Identities(process, Connection(session, [process.outgoing]), stack)
-        yield {name: await identities.of(name) for name in names}
 
 
 class Identities:
@@ -218,3 +203,45 @@ def _groups(process: Process, *, by_owner: bool) -> dict[str, list[str]]:
 def _askpass(process: Process, group: str) -> Path:
     name = f"{process.agent.id}.{group}.askpass" if group else f"{process.agent.id}.askpass"
     return process.settings.state_dir / "agents" / name
+
+
+@contextmanager
+def visitor(
+    settings: Settings,
+    environment: Mapping[str, str],
+    clock: Clock,
+    role: Role = Role.WORKER,
+    *,
+    apart: bool = True,
+    within: Path | None = None,
+) -> Iterator[Process]:
+    """Give a process for a visit: its identity is none of an agent's, and nothing of it is left afterwards.
+
+    With `apart` its state is in the same temporary directory, made `within`, as its identity; else it works with the
+    mirrors of `settings`.
+    """
+    with tempfile.TemporaryDirectory(prefix="visit-", dir=within) as place:
+        own = settings.model_copy(update={"state_dir": Path(place)}) if apart else settings
+        with StateDirectory(Path(place)).open().claim_identity(role) as identity:
+            yield Process(own, role, clock, identity, environment)
+
+
+@asynccontextmanager
+async def visiting(
+    settings: Settings,
+    environment: Mapping[str, str],
+    clock: Clock,
+    role: Role = Role.WORKER,
+    *,
+    apart: bool = True,
+    within: Path | None = None,
+) -> AsyncIterator[tuple[Process, Mapping[str, SignedIn]]]:
+    """Sign in for a visit; give its process, and every configured repository's full name -> the identity there.
+
+    The parameters are those of `visitor`. Raises `Misconfigured`, `Unauthorized` and `Transient`.
+    """
+    with ExitStack() as stack:
+        process = stack.enter_context(visitor(settings, environment, clock, role, apart=apart, within=within))
+        async with web_session(process.settings, environment) as session:
+            identities = Identities(process, Connection(session, [process.outgoing]), stack)
+            yield process, {one.name: await identities.of(one.name) for one in settings.repositories}

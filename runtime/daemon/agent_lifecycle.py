@@ -17,9 +17,8 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Process
 from runtime.building.sign_in import identity, with_gh_token
 from runtime.daemon.configuration import Configuration
-from runtime.daemon.repository_loops import RepositoryLoops
+from runtime.daemon.repository_loops import RepositoryLoops, WebhookHints
 from runtime.daemon.start import Job, open_usable, retry_while_transient
-from runtime.daemon.webhook_hints import WebhookHints
 from runtime.signals import Orders
 from shared.errors import EngineError
 from shared.filesystem.disk_space import DiskSpace

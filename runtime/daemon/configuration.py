@@ -45,10 +45,6 @@ class Follower(Protocol):
         ...
 
 
-def _usable(settings: Settings) -> str:
-    return ""
-
-
 class Configuration:
     """The settings in force, and their source. All followers share them: what one cannot use, none keeps."""
 
@@ -66,7 +62,7 @@ class Configuration:
         if follower not in self._followers:
             self._followers.append(follower)
 
-    def changed(self, *, anew: bool = False, flaw: Callable[[Settings], str] = _usable) -> Settings | None:
+    def changed(self, *, anew: bool = False, flaw: Callable[[Settings], str] = lambda _: "") -> Settings | None:
         """Return the new settings; None if nothing has changed, or if they cannot be used, which is logged once.
 
         With `anew` unchanged ones are returned too: what they name, such as a file with a token, may hold something

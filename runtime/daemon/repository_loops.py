@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import anyio
 import structlog
@@ -11,13 +11,37 @@ from anyio.abc import TaskGroup
 
 from runtime.building.assembly import Process, RepositoryAdapters, observed
 from runtime.daemon.start import Job, UsableRepositories, loop_of, slots_of
-from runtime.daemon.webhook_hints import WebhookHints
 from shared.errors import EngineError, Transient
 from shared.loop.polling_loop import Loop
 from shared.process import CommandFailed
 from shared.reconcile.definitions import restore
 from shared.scheduling.admission import Admission
 from shared.telemetry.events import EventKind
+
+
+class WebhookHints:
+    """One bell for each repository. Ringing is a hint: a loop looks at most once in a few seconds, whoever rings."""
+
+    def __init__(self) -> None:
+        self._answering: dict[str, list[Loop]] = {}
+
+    @contextmanager
+    def answered_by(self, repository: str, loop: Loop) -> Iterator[None]:
+        """Let this loop answer for a repository while the block runs."""
+        loops = self._answering.setdefault(repository.casefold(), [])
+        loops.append(loop)
+        try:
+            yield
+        finally:
+            loops.remove(loop)
+
+    def ring(self, repository: str) -> bool:
+        """Let every loop of this repository look again; return whether there is one."""
+        loops = self._answering.get(repository.casefold(), [])
+        for loop in loops:
+            loop.hear_of_news()
+        return bool(loops)
+
 
 log = structlog.get_logger()
 

@@ -16,9 +16,9 @@ from runtime import memory
 from runtime.building.process import Process
 from runtime.daemon.agent_lifecycle import AgentLifecycle
 from runtime.daemon.configuration import Configuration
+from runtime.daemon.repository_loops import WebhookHints
 from runtime.daemon.service_manager import ServiceManager
 from runtime.daemon.status_file import StatusFile, place_of
-from runtime.daemon.webhook_hints import WebhookHints
 from runtime.signals import Orders
 from shared.clock import Clock
 

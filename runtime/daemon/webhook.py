@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import re
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import cast
@@ -20,6 +19,7 @@ from gidgethub import ValidationFailure
 from gidgethub.sansio import validate_event
 
 from shared.clock import Clock
+from shared.newest import Newest
 from shared.telemetry.health import listener
 
 log = structlog.get_logger()
@@ -83,7 +83,7 @@ class Webhook:
         self._secret, self._ring, self._patience = secret, ring, patience_seconds
         self._refusals = Refusals(clock)
         self._reading = 0
-        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._seen: Newest[str, None] = Newest(MOST_DELIVERIES)
 
     @asynccontextmanager
     async def served(self, host: str, port: int) -> AsyncIterator[int]:
@@ -163,8 +163,6 @@ class Webhook:
             return True
         known = delivery in self._seen
         self._seen[delivery[:100]] = None
-        while len(self._seen) > MOST_DELIVERIES:
-            self._seen.popitem(last=False)
         return not known
 
 

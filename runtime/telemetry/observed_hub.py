@@ -12,6 +12,7 @@ from shared.github.reviews import Reviews
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Check, Finding, Review, ReviewState
+from shared.newest import Newest
 from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import EventKind
 
@@ -76,15 +77,13 @@ class ObservedChecks(Checks):
     def __init__(self, github: GitHub, repository: str, event_recorder: EventRecorder) -> None:
         super().__init__(github, repository)
         self._recorder = event_recorder
-        self._said: dict[str, CiVerdict] = {}
+        self._said: Newest[str, CiVerdict] = Newest(MOST_COMMITS)
 
     async def of(self, sha: str) -> tuple[Check, ...]:
         """Return the newest run of each check and the newest status of each context."""
         found = await super().of(sha)
         verdict = fold(found)
         if self._said.get(sha) is not verdict:
-            while len(self._said) >= MOST_COMMITS:
-                self._said.pop(next(iter(self._said)))
             self._said[sha] = verdict
             red = [check.name for check in failed(found)]
             awaited = unfinished(found) if verdict is CiVerdict.RUNNING else ()

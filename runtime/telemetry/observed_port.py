@@ -28,7 +28,7 @@ class ObservedPort:
 
     def __init__(self, port: Port, event_recorder: EventRecorder) -> None:
         self._port, self._recorder = port, event_recorder
-        self._known: dict[ItemKey, Fence | None] = {}
+        self._known: Newest[ItemKey, Fence | None] = Newest(MOST_FENCES)
         self._unsure: Newest[ItemKey, Fence] = Newest(MOST_FENCES)
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
@@ -74,27 +74,21 @@ class ObservedPort:
     def _note_read(self, key: ItemKey, found: Fence | None) -> None:
         """Note what is there now; a move whose reply was lost is recorded when it turns out to have happened."""
         hoped = self._unsure.pop(key, None)
-        if hoped is not None and found is not None and _epoch(found) == _epoch(hoped):
+        if hoped is not None and found is not None and found.nonce == hoped.nonce:
             self._record_move(hoped)
-        self._remember(key, found)
+        self._known[key] = found
 
     def _record_move(self, fence: Fence) -> None:
         before = self._known.get(fence.key)
         for kind, data in moves(before, fence):
             self._recorder.tell(kind, fence, **data)
-        self._remember(fence.key, fence)
-
-    def _remember(self, key: ItemKey, fence: Fence | None) -> None:
-        self._known.pop(key, None)
-        while len(self._known) >= MOST_FENCES:
-            self._known.pop(next(iter(self._known)))
-        self._known[key] = fence
+        self._known[fence.key] = fence
 
 
 def moves(before: Fence | None, after: Fence) -> Iterator[tuple[EventKind, dict[str, Any]]]:
     """Yield the events that it means that an item's fence went from one value to the next (pure)."""
     stage, phase = (before.stage, before.phase) if before else (Stage.NEW, "")
-    if before is None or _epoch(before) != _epoch(after):
+    if before is None or before.nonce != after.nonce:
         yield EventKind.LOCK, {"event": "won", "before": before.agent if before else None}
         yield (
             EventKind.CLAIM,
@@ -109,7 +103,7 @@ def moves(before: Fence | None, after: Fence) -> Iterator[tuple[EventKind, dict[
         yield EventKind.ITERATION, {"attempt": after.attempt, "round": after.round}
     yield from _retries(before, after)
     yield from _approvals(stage, before, after)
-    if after.free and (before is None or not before.free or _epoch(before) != _epoch(after)):
+    if after.free and (before is None or not before.free or before.nonce != after.nonce):
         yield EventKind.LOCK, {"event": "released"}
 
 
@@ -143,7 +137,3 @@ def _approvals(stage: Stage, before: Fence | None, after: Fence) -> Iterator[tup
 def _approver(fence: Fence | None) -> str:
     """Return who has approved something; a command, such as `/retry`, stands in the same place and approves nothing."""
     return "" if fence is None or fence.approved_by.startswith("/") else fence.approved_by
-
-
-def _epoch(fence: Fence) -> str:
-    return fence.nonce

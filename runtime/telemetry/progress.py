@@ -48,7 +48,7 @@ class Progress:
         self._clock = clock
         self.attempts, self._numbered, self._detailed = attempts, numbered, detailed
         self._awaited, self._ci = set(awaited), ci
-        self._checked: dict[str, object] = {}
+        self._checked: Newest[str, object] = Newest(MOST_COMMITS)
         self._began = clock.boot()
         self._doing = ""
         self._begun: Newest[int, tuple[str, object]] = Newest()
@@ -94,7 +94,7 @@ class Progress:
         if event.kind is not EventKind.CI or not isinstance(commit, str):
             return False
         known = self._checked.get(commit) == verdict
-        self._checked = dict([*self._checked.items(), (commit, verdict)][-MOST_COMMITS:])
+        self._checked[commit] = verdict
         return known
 
     def _join(self, event: Event) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
 
 from config.settings import Settings
-from console.doctor.context import Machine
-from console.doctor.finding import Finding, Status
+from console.doctor.finding import Finding, Machine, Status
 from console.doctor.probes import findings_of
 from lab.github.server import Lab
 from shared.loop.real_clock import RealClock

@@ -15,8 +15,8 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Process, RepositoryAdapters
 from runtime.daemon.agent_lifecycle import AgentLifecycle
 from runtime.daemon.configuration import Configuration
+from runtime.daemon.repository_loops import WebhookHints
 from runtime.daemon.start import Job
-from runtime.daemon.webhook_hints import WebhookHints
 from runtime.signals import Orders
 from shared.errors import Blocked
 from shared.lock.hold import Held

@@ -14,9 +14,8 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 from console.dashboard.feed import Feed, Shown
-from console.dashboard.live import Live
 from console.dashboard.order_endpoint import OrderEndpoint
-from console.dashboard.site import Site
+from console.dashboard.site import Live, Site
 from console.dashboard.view import DashboardSettings, DashboardView, live, page, view
 from console.orders import Order, OrderResult
 from console.status.document import document

@@ -16,8 +16,7 @@ from paid_scene import AT, REQUEST, Priced
 from config.settings import Settings
 from config.state import StateDirectory
 from console.doctor import programs
-from console.doctor.context import Machine
-from console.doctor.finding import Status
+from console.doctor.finding import Machine, Status
 from runtime.building.assembly import Process
 from runtime.building.backends import backend, unpriced
 from runtime.building.budget import RepositoryBudget

@@ -21,9 +21,8 @@ from orphan_scene import charged, writes
 from worker_scene import labels
 
 from config.state import StateDirectory
-from console.dashboard.live import MOST_READERS, Live
 from console.dashboard.order_endpoint import TOKEN, OrderEndpoint
-from console.dashboard.site import Site
+from console.dashboard.site import MOST_READERS, Live, Site
 from console.orders import Order, OrderResult
 from console.status.row import Board, ItemRow
 from shared import process

@@ -17,9 +17,8 @@ from judge import Judge
 
 from config.loading import load_several
 from config.repository_file import FILE
-from console.doctor.command import DoctorOptions, examined
+from console.doctor.command import examined, total
 from console.doctor.finding import Finding, Status
-from console.doctor.report import total
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.server import Lab
 from lab.github.world.repository import Protection
@@ -333,10 +332,10 @@ def test_a_configuration_that_cannot_be_read_is_an_error_of_its_own(
 ) -> None:
     config = tmp_path / "repos.yml"
     config.write_text("repositories: [{name: a/b, pol_interval: 3}]\n")
-    assert examined(DoctorOptions(config=config, json=True), {"HOME": str(tmp_path)}) == 2
+    assert examined((), config, {"HOME": str(tmp_path)}, json=True) == 2
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["status"], "poll_interval" in finding["sentence"]) == ("fail", True)
-    assert examined(DoctorOptions(config=config), {"HOME": str(tmp_path)}) == 2
+    assert examined((), config, {"HOME": str(tmp_path)}) == 2
     assert "poll_interval" in capsys.readouterr().err
 
 

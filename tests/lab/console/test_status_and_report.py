@@ -11,7 +11,7 @@ from engine import OWNER, REPOSITORY, Engine, demo_script
 from orphan_scene import charged, writes
 from worker_scene import CODE, SLOW, TESTS, WRONG, during_the_call, labels, pulls
 
-from console.report.command import ReportOptions, gathered, reported
+from console.report.command import gathered, reported
 from console.report.figures import Figures, figures
 from console.report.item import Touch, WorkState
 from console.report.rework import Reason
@@ -155,7 +155,7 @@ async def in_the_ledger(engine: Engine, number: int) -> None:
     """Write the settlements of paid runs of two backends to the ledger."""
     async with visited(engine, "machine-1") as visit:
         fences = Fences(visit.mirror, Identity("engine", "engine@example.org"))
-        ledger = Ledger(fences, visit.mirror, visit.server_time, BudgetLimits(), "worker")
+        ledger = Ledger(fences, visit.mirror, visit.adapters.server_time, BudgetLimits(), "worker")
         for run, usd, details in (
             ("r1", 0.5, RunDetails("developer", "claude", "completed")),
             ("r2", 1.0, RunDetails("developer", "claude", "max_turns")),
@@ -221,7 +221,7 @@ def test_a_configuration_that_is_missing_is_told_in_one_sentence(
     environment = {"HOME": str(tmp_path)}
     config = tmp_path / "none.yml"
     assert print_board(StatusOptions("a/b", config), environment, RealClock()) == 2
-    assert reported(ReportOptions("a/b", config=config), environment, RealClock()) == 2
+    assert reported("a/b", "30d", config, environment, RealClock()) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert [str(config) in line for line in said.err.splitlines()] == [True, True]

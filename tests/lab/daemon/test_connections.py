@@ -46,10 +46,10 @@ async def test_what_one_agent_has_read_costs_the_other_nothing_and_is_news_to_it
     number = engine.ready("Greet people")
     async with AsyncExitStack() as stack:
         _, (worker, planner) = await together(engine, stack, *WORKER_AND_PLANNER)
-        assert [one.number for one in await worker.issues.recent() or ()] == [number]
+        assert [one.number for one in await worker.github.issues.recent() or ()] == [number]
         since = len(list(engine.lab.exchanges))
-        assert [one.number for one in await planner.issues.recent() or ()] == [number]
-        assert [await worker.issues.recent(), await planner.issues.recent()] == [None, None]
+        assert [one.number for one in await planner.github.issues.recent() or ()] == [number]
+        assert [await worker.github.issues.recent(), await planner.github.issues.recent()] == [None, None]
         assert {one.status for one in list(engine.lab.exchanges)[since:]} == {304}
     starts = [(one.path, one.status) for one in engine.lab.exchanges if one.path in {"/user", f"/repos/{REPOSITORY}"}]
     assert [status for path, status in starts if path == "/user"] == [200, 304]
@@ -60,7 +60,7 @@ async def test_each_request_names_its_agent(engine: Engine) -> None:
     engine.scenario.write_text("[]", encoding="utf-8")
     async with AsyncExitStack() as stack:
         (process,), (worker,) = await together(engine, stack, Role.WORKER)
-        await worker.issues.recent()
+        await worker.github.issues.recent()
     callers = {one.request_headers["User-Agent"] for one in engine.lab.exchanges}
     assert {one for one in callers if not one.startswith("git/")} == {f"workflow-engine ({process.agent.id})"}
 
@@ -74,7 +74,7 @@ async def test_one_pace_for_one_account_and_another_one_for_the_reviewers(engine
         worker, planner, reviewer = (pace_of(one).pacing for one in processes)
         assert worker is planner
         assert reviewer is not worker
-        assert [one.account.login for one in parts] == [ENGINE, ENGINE, REVIEWER]
+        assert [one.github.account.login for one in parts] == [ENGINE, ENGINE, REVIEWER]
 
 
 async def test_the_gate_of_each_agent_knows_the_token_of_both(engine: Engine, tmp_path: Path) -> None:
@@ -90,5 +90,5 @@ async def test_the_gate_of_each_agent_knows_the_token_of_both(engine: Engine, tm
             del engine.lab.world.tokens[value]
         renewed = engine.lab.token(ENGINE, WRITES)
         token.write_text(renewed, encoding="ascii")
-        await planner.issues.recent()
-        assert renewed not in worker.outgoing.hide(f"it is {renewed}")
+        await planner.github.issues.recent()
+        assert renewed not in worker.process.outgoing.hide(f"it is {renewed}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
 from engine import ENGINE, REPOSITORY, WRITES, Engine
 
-from console.doctor.command import DoctorOptions, examined
+from console.doctor.command import examined
 from lab.github.fault_injection.faults import Fault, FaultKind
 from shared import process
 
@@ -76,8 +77,8 @@ async def test_a_daemon_that_starts_in_a_storm_begins_when_it_is_over(engine: En
 @pytest.mark.fault(9)
 async def test_the_doctor_says_it_and_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = configured(tmp_path, NOBODY)
-    options, environment = DoctorOptions((), config, json=True), surroundings(tmp_path, "canary-4711")
-    code = await anyio.to_thread.run_sync(examined, options, environment)
+    environment = surroundings(tmp_path, "canary-4711")
+    code = await anyio.to_thread.run_sync(partial(examined, (), config, environment, json=True))
     found = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["status"] == "fail"]
     assert [(one["subject"], one["passing"]) for one in found] == [("token", True)]
     assert "\n" not in found[0]["sentence"]

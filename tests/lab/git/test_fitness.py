@@ -16,7 +16,7 @@ from git_remote import AT
 from config.state import StateDirectory
 from lab.github.repositories.bare import Bare
 from runtime.building.assembly import Process, RepositoryAdapters, open_repositories
-from runtime.daemon.git_server_proof import TRUSTED_SECONDS, Proof, prove
+from runtime.daemon.start import TRUSTED_SECONDS, Proof, prove
 from runtime.exit_codes import NOT_ALLOWED, complain
 from shared.clock import Clock
 from shared.git.probe import UnfitServer
@@ -78,9 +78,9 @@ async def test_agents_that_start_together_prove_it_once(engine: Engine) -> None:
 
 async def test_where_no_file_can_be_locked_each_proves_it(engine: Engine) -> None:
     async with started(engine, PassingClock(AT.timestamp())) as parts:
-        parts[0].mirror.git.git_dir.with_suffix(".proof.lock").mkdir(parents=True)
+        parts[0].git.mirror.git.git_dir.with_suffix(".proof.lock").mkdir(parents=True)
         await prove(parts)
-        assert list((parts[0].settings.state_dir / "proofs").iterdir())
+        assert list((parts[0].process.settings.state_dir / "proofs").iterdir())
 
 
 async def test_a_server_that_is_not_fit_ends_the_start_with_its_code_and_is_not_remembered_as_fit(
@@ -100,7 +100,7 @@ async def test_a_server_that_is_not_fit_ends_the_start_with_its_code_and_is_not_
 async def test_a_fit_server_does_not_vouch_for_the_rules_of_each_of_its_repositories(engine: Engine) -> None:
     async with started(engine, PassingClock(AT.timestamp())) as parts:
         await prove(parts)
-        proofs = parts[0].settings.state_dir / "proofs"
+        proofs = parts[0].process.settings.state_dir / "proofs"
         (own,) = (file for file in proofs.iterdir() if file.name.endswith(".git.json"))
         own.unlink()
         await prove(parts)

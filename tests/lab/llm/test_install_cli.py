@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from console.install_cli import InstallOptions, NotInstalled, install, installed
+from console.install_cli import NotInstalled, install, installed
 from shared import process
 from shared.errors import Misconfigured
 from shared.llm import cli_backends
@@ -114,5 +114,5 @@ async def test_a_version_is_a_version(tmp_path: Path, version: str) -> None:
 
 
 def test_the_command_says_what_is_wrong_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert installed(InstallOptions("gemini", state_dir=tmp_path)) == 2
+    assert installed("gemini", None, tmp_path, None) == 2
     assert capsys.readouterr() == ("", "There is no package for 'gemini'; there is claude, codex, mini, qwen.\n")

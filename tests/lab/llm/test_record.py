@@ -7,7 +7,7 @@ from pathlib import Path
 
 from git_remote import commit_to, fences_of, machine, remote_at
 
-from console.history import accounts, fences
+from console.history import fences
 from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import REF, Ledger
 from shared.budget.ledger_lines import Reservation, RunDetails, Settlement
@@ -65,7 +65,7 @@ async def test_where_no_agent_was_there_are_neither_chains_nor_lines(tmp_path: P
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path / "a", str(remote.path))
     assert await fences.chains(mirror) == {}
-    assert await accounts.entries(mirror, whole=True) == []
+    assert await fences.ledger(mirror, whole=True) == []
 
 
 async def test_the_ledger_is_read_oldest_first(tmp_path: Path) -> None:
@@ -76,6 +76,6 @@ async def test_the_ledger_is_read_oldest_first(tmp_path: Path) -> None:
     await ledger.reserve("r1", "#7", 5, 60)
     await ledger.settle("r1", 0.5, "codex", details)
     await mirror.refresh(REF)
-    reserved, settled = await accounts.entries(mirror, whole=False)
+    reserved, settled = await fences.ledger(mirror, whole=False)
     assert isinstance(reserved, Reservation)
     assert settled == Settlement("r1", 0.5, "codex", AT, details)

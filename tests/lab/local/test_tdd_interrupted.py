@@ -72,7 +72,7 @@ HASTY = """
 import sys
 from pathlib import Path
 from console.tdd.command import done
-from console.tdd.request import TddOptions
+from console.tdd.task import TddOptions
 
 class Hasty(TddOptions):
     def check(self):

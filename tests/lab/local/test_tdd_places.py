@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from local_project import CODE, TESTS, Project
 
-from console.tdd import export, preflight
+from console.tdd import preflight, task_run
 from console.tdd.checkout import Checkout, GitRefused
+from console.tdd.inputs import Unready
 from console.tdd.lab_host import TaskDiskFull, check_disk_space
-from console.tdd.outcome import reviews
-from console.tdd.preflight_findings import Unready
-from console.tdd.request import TddOptions
-from console.tdd.task import Records, Task
+from console.tdd.own_github import reviews
+from console.tdd.task import Records, Task, TddOptions
 from lab.github.repositories.bare import Bare
 from lab.github.repositories.git_command import signed
 from lab.github.server import Lab
@@ -146,8 +145,8 @@ async def brought(checkout: Checkout, commit: str, branch: str, place: Path) -> 
     await checkout.copy(commit, bare.path, "main")
     made = ("commit-tree", f"{commit}^{{tree}}", "-p", commit, "-m", "Two")
     new = (await bare.git.check(*made, env=signed(AUTHOR, AUTHOR))).text
-    await bare.update_ref(export.RESULT, new)
-    await checkout.receive(bare.path, export.RESULT, branch)
+    await bare.update_ref(task_run.RESULT, new)
+    await checkout.receive(bare.path, task_run.RESULT, branch)
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "file"])

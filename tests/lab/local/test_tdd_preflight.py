@@ -14,13 +14,11 @@ import pytest
 from engine import OWNER, WRITES
 from local_project import CODE, SPECIFICATION, TESTS, Project
 
-from console.tdd import export, preflight
+from console.tdd import preflight, task_run
 from console.tdd.checkout import Checkout, Diverged
-from console.tdd.inputs import start, still_ours
-from console.tdd.outcome import Stuck, check_stuck
-from console.tdd.preflight_findings import Findings, Unready
-from console.tdd.request import TddOptions
-from console.tdd.task import Records, State, Task
+from console.tdd.inputs import Findings, Unready, start, still_ours
+from console.tdd.own_github import Stuck, check_stuck
+from console.tdd.task import Records, State, Task, TddOptions
 from lab.github.repositories.bare import Bare
 from lab.github.server import Lab
 from shared.errors import Misconfigured
@@ -201,16 +199,16 @@ async def test_a_branch_comes_in_new_or_forward_and_never_where_somebody_works(p
     tree = (await bare.git.check("rev-parse", "main^{tree}")).text
     message = "Two (#1)\n\nIssue: #1\nAgent: worker\nPhase: red\nRound: 0\n"
     head = (await bare.git.check("commit-tree", tree, "-p", one, "-m", message, env=_SIGNED)).text
-    new = await export.rewritten(bare, one, head)
-    assert new == await export.rewritten(bare, one, head)
+    new = await task_run.rewritten(bare, one, head)
+    assert new == await task_run.rewritten(bare, one, head)
     shown = (await bare.git.check("show", "--no-patch", "--format=%an%n%B", new)).text
     assert shown.split("\n")[:5] == ["workflow-engine", "Two (1)", "", "Phase: red", "Round: 0"]
     before = await project.photograph()
-    await here.receive(bare.path, export.RESULT, "result")
-    await here.receive(bare.path, export.RESULT, "result")
+    await here.receive(bare.path, task_run.RESULT, "result")
+    await here.receive(bare.path, task_run.RESULT, "result")
     assert await project.git("rev-parse", "result") == new
     with pytest.raises(Diverged, match="'trunk' is checked out"):
-        await here.receive(bare.path, export.RESULT, "trunk")
+        await here.receive(bare.path, task_run.RESULT, "trunk")
     aside = (await bare.git.check("commit-tree", tree, "-p", one, "-m", "Another", env=_SIGNED)).text
     await bare.update_ref("refs/heads/main", aside.strip())
     with pytest.raises(Diverged, match=r"'result' was left as it is.*git fetch") as refused:
@@ -237,14 +235,14 @@ async def test_a_branch_that_holds_the_work_already_is_not_moved_wherever_it_is(
     await here.copy(await project.git("rev-parse", "HEAD"), bare.path, "main")
     tree = (await bare.git.check("rev-parse", "main^{tree}")).text
     made = (await bare.git.check("commit-tree", tree, "-p", "main", "-m", "Two", env=_SIGNED)).text
-    await bare.update_ref(export.RESULT, made.strip())
-    await here.receive(bare.path, export.RESULT, "result")
+    await bare.update_ref(task_run.RESULT, made.strip())
+    await here.receive(bare.path, task_run.RESULT, "result")
     await project.git("checkout", "--quiet", "result")
     for step in ((), EMPTY, ("checkout", "--quiet", "trunk")):
         if step:
             await project.git(*step)
         before, tip = await project.photograph(), await here.tip("result")
-        await here.receive(bare.path, export.RESULT, "result")
+        await here.receive(bare.path, task_run.RESULT, "result")
         assert await here.tip("result") == tip
         assert await project.photograph() == before
     assert await here.contains("refs/heads/result", made.strip())

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from local_project import CODE, TESTS, Project
 
-from console.tdd import preflight, resume
+from console.tdd import own_github, preflight
 from console.tdd.checkout import Checkout
-from console.tdd.outcome import ended
-from console.tdd.preflight_findings import Unready
-from console.tdd.request import TddOptions
-from console.tdd.task import Records, State, Task
+from console.tdd.inputs import Unready
+from console.tdd.own_github import ended
+from console.tdd.task import Records, State, Task, TddOptions
 from console.tdd.task_run import TaskRun
 from lab.github.server import Lab
 from runtime.telemetry.progress import Progress
@@ -50,11 +49,11 @@ async def test_an_order_that_nobody_has_answered_is_given_once(tmp_path: Path) -
         await lab.repository("local/x", {"a": "1\n"}, collaborators={"you": "admin"})
         lab.issue("local/x", "Greet", "Say hello.", author="you", labels=("status:failed",))
         assert (await ended(lab.at("local/x"))) is not None
-        await resume.go_on(lab, "local/x")
+        await own_github.go_on(lab, "local/x")
         assert [one.body for one in lab.at("local/x").comments.of(1)] == ["/reset-attempts"]
     async with Lab(tmp_path / "github") as lab:  # as after a kill right then
         assert await ended(lab.at("local/x")) is None
-        await resume.go_on(lab, "local/x")
+        await own_github.go_on(lab, "local/x")
         assert len(lab.at("local/x").comments.of(1)) == 1
 
 
@@ -77,10 +76,10 @@ async def test_an_order_that_was_answered_so_long_ago_that_nobody_records_it_any
         assert len(known["commands"]) == status_record.MOST
         lines = ["<!-- engine-status/1 kind=worker n=1 -->", "It failed.", "", status_record.machine_readable(known)]
         lab.comment("local/x", 1, "\n".join(lines), author="engine-bot")
-        assert not resume.pending(repository)
-        await resume.go_on(lab, "local/x")
+        assert not own_github.pending(repository)
+        await own_github.go_on(lab, "local/x")
         assert repository.comments.of(1)[-1].body == "/reset-attempts"
-        assert resume.pending(repository)
+        assert own_github.pending(repository)
 
 
 @pytest.mark.parametrize("state", [State.DONE, State.FAILED])
@@ -112,5 +111,5 @@ async def test_what_has_not_stopped_is_given_no_order(tmp_path: Path) -> None:
     async with Lab(tmp_path / "github") as lab:
         await lab.repository("local/x", {"a": "1\n"}, collaborators={"you": "admin"})
         lab.issue("local/x", "Greet", "Say hello.", author="you", labels=("status:ready",))
-        await resume.go_on(lab, "local/x")
+        await own_github.go_on(lab, "local/x")
         assert lab.at("local/x").comments.of(1) == []

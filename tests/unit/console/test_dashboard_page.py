@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from console.dashboard.feed import EVENTS, Feed, Shown
-from console.dashboard.live import event as sent
+from console.dashboard.site import event as sent
 from console.dashboard.view import DashboardSettings, DashboardView, live, page, view
 from console.status.machine import Agent, Machine
 from console.status.row import Board, ItemRow, Merged, Spent, Waiting, Whom

@@ -9,7 +9,7 @@ import pytest
 
 from console.dashboard.cards import ORDERS
 from console.dashboard.sentences import ASKS, MOST, ORDER, asks, facts, sentence, waits
-from console.status import merging, waiting
+from console.status import waiting
 from console.status.row import ItemRow, Waiting, Whom
 from shared.ci.verdict import CiVerdict
 from shared.telemetry.events import Event, EventKind
@@ -25,7 +25,7 @@ def row(whom: Whom | None = None, why: str = "", until: datetime | None = None) 
 
 
 def test_every_fixed_reason_for_a_person_has_a_sentence_of_what_to_do() -> None:
-    fixed = [*merging.CONFIGURED.values(), *merging._TOLD.values(), *waiting._PUT_OFF.values()]
+    fixed = [*waiting.CONFIGURED.values(), *waiting._TOLD.values(), *waiting._PUT_OFF.values()]
     whys = {one.why for one in fixed if one.whom is Whom.PERSON} | set(waiting._FLAGS.values())
     assert {why for why in whys if why not in ASKS} == set()
 

@@ -11,8 +11,7 @@ import pytest
 
 from config.settings import Settings
 from console.doctor import account, machine, probes, repository
-from console.doctor.context import Machine, pushes_workflows
-from console.doctor.finding import Status
+from console.doctor.finding import Machine, Status, pushes_workflows
 from console.doctor.probes import identities
 from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
 from shared.github.merge_rules import MergeRules

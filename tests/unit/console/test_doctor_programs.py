@@ -10,8 +10,7 @@ import pytest
 
 from config.settings import Settings
 from console.doctor import programs
-from console.doctor.context import Machine
-from console.doctor.finding import Status
+from console.doctor.finding import Machine, Status
 from shared.llm import cli_backends
 from shared.loop.real_clock import RealClock
 from shared.process import Finished

@@ -7,8 +7,8 @@ from io import StringIO
 
 from rich.console import Console
 
+from console.doctor.command import as_json, line, show
 from console.doctor.finding import Finding, failed, passed, warned
-from console.doctor.report import as_json, line, show
 
 FINDINGS: list[Finding] = [
     passed("git", "git version 2.39."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from console.orders import DECISIONS
-from console.recover import RecoverOptions, recovered
+from console.recover import recovered
 from runtime.exit_codes import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, complain
 from runtime.launch import answer
 from shared.commands.command import Verb
@@ -51,7 +51,7 @@ def test_each_error_has_its_code_and_is_said_in_one_line(
 
 @pytest.mark.parametrize("verb", sorted(DECISIONS))
 def test_a_decision_is_sent_to_the_thread(verb: Verb, capsys: pytest.CaptureFixture[str]) -> None:
-    assert recovered(RecoverOptions(verb, "a/b#7"), {}) == MISCONFIGURED
+    assert recovered(verb, "a/b#7", None, {}) == MISCONFIGURED
     assert capsys.readouterr().err == (
         f"`{verb}` is decided in the thread, where people see who did it and on which text or commit: "
         f"comment `/{verb}` on a/b#7.\n"
@@ -59,5 +59,5 @@ def test_a_decision_is_sent_to_the_thread(verb: Verb, capsys: pytest.CaptureFixt
 
 
 def test_what_is_no_command_at_all_is_told_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert recovered(RecoverOptions("approved", "a/b#7"), {}) == MISCONFIGURED
+    assert recovered("approved", "a/b#7", None, {}) == MISCONFIGURED
     assert "'approved' is no action; there is start, " in capsys.readouterr().err

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from config.credentials import app_key
 from config.settings import Settings
 from console.doctor import account
-from console.doctor.context import Machine
-from console.doctor.finding import Status
+from console.doctor.finding import Machine, Status
 from console.doctor.probes import identities
 from runtime.building.confinement import secret_files
 from runtime.daemon.configuration import LAST_GOOD, Configuration

@@ -28,7 +28,7 @@ from {module} import main
     ("module", "loading"),
     [
         ("console.__main__", "typer"),
-        ("console.__main__", "console.read_commands"),
+        ("console.__main__", "console.operating"),
         ("console.__main__", "runtime"),
         *((f"{role}_agent.__main__", loading) for role in ROLES for loading in ("runtime", "runtime.arguments")),
     ],

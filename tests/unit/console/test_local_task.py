@@ -12,10 +12,8 @@ import pytest
 from fakes.clock import HandClock
 
 from console.tdd import report
-from console.tdd.inputs import changed, specification
-from console.tdd.preflight_findings import Findings
-from console.tdd.request import TddOptions
-from console.tdd.task import Records, State, Task, TaskRequest
+from console.tdd.inputs import Findings, changed, specification
+from console.tdd.task import Records, State, Task, TaskRequest, TddOptions
 from runtime.telemetry.cost import TaskCost, reckoned, spelled
 from runtime.telemetry.progress import Progress, Watched
 from runtime.telemetry.progress_text import doing, finished_text

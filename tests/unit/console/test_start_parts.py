@@ -12,9 +12,8 @@ from config.repository import RepositorySettings
 from console.start.coder import chosen
 from console.start.draft import Choices, Draft
 from console.start.first_issue import OFFERED, standing
-from console.start.printed_steps import NotReady
 from console.start.project import set_up
-from console.start.questions import TRIES, Nobody, ask
+from console.start.questions import TRIES, Nobody, NotReady, ask
 from console.start.signing_in import how_to
 from runtime.exit_codes import NOT_ALLOWED, code_of
 from runtime.output import laid_out

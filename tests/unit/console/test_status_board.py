@@ -10,9 +10,8 @@ import pytest
 from status_times import AT, UNTIL
 
 from console.status.board import claimed, heads, rows
-from console.status.merging import CONFIGURED
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot, Waiting, Whom
-from console.status.waiting import WaitingItem, waiting
+from console.status.waiting import CONFIGURED, WaitingItem, waiting
 from shared.ci.verdict import CiVerdict
 from shared.lock.codec import Ack, AckState, ItemKey
 from shared.lock.comment import write_ack

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from console.status.board import passed_over, rows
-from console.status.merging import CONFIGURED, merging
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot, Waiting, Whom
+from console.status.waiting import CONFIGURED, merging
 from reviewer_agent.comments import approved, not_asked
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from shared.ci.verdict import CiVerdict

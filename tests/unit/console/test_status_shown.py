@@ -13,7 +13,7 @@ from status_times import AT, UNTIL
 
 from console.status.command import BoardView, follow, shown
 from console.status.document import document
-from console.status.look import Unread, first
+from console.status.gather import Unread, first
 from console.status.phrases import ago
 from console.status.row import Board, ItemRow, Merged, Spent, Waiting, Whom
 from shared.ci.verdict import CiVerdict

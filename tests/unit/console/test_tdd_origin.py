@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from console.tdd import export
+from console.tdd import task_run
 from console.tdd.options import tdd
 from console.tdd.preflight import Origin, api_of, parse
-from console.tdd.request import TddOptions
-from console.tdd.task import new_id
+from console.tdd.task import TddOptions, new_id
 from shared.errors import Misconfigured
 
 
@@ -80,14 +79,14 @@ def test_a_host_that_nothing_is_configured_for_gets_no_token() -> None:
 
 def test_the_body_has_the_proof_and_closes_nothing() -> None:
     told = "Closes #1\r\n\r\n## What this does\r\n\r\nSee #12, &#39;.\r\n\r\n## Evidence\r\n\r\n<!-- claim -->| `t` |"
-    body = export.pull_body(told, "SPEC.md", 2)
+    body = task_run.pull_body(told, "SPEC.md", 2)
     assert body.startswith("## What this does\n\nSee 12, &#39;.\n\n## Evidence\n\n| `t` |")
     assert "reviewed 2 times" in body
     assert "Closes" not in body
 
 
 def test_a_title_mentions_and_closes_nothing() -> None:
-    title = export.pull_title("Fixes #7 for @ada")
+    title = task_run.pull_title("Fixes #7 for @ada")
     assert "#7" not in title
     assert "@ada" not in title
 

@@ -17,11 +17,11 @@ import pytest
 import typer
 import yaml
 
-from config.keys import homes
 from config.loading import read
 from config.repository_file import FILE, NO_RULES, read_rules
 from config.rules import unsupported
 from config.settings import Settings
+from config.validation import homes
 from console.app import app
 from runtime.arguments import parse
 from shared.workflow import AGENTS, Role
