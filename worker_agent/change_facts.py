@@ -126,7 +126,6 @@ def _evidence(shown: _Shown, every: Phases, cost: Cost, criteria: Mapping[str, s
         criteria=criteria,
         set_aside=tuple(criterion for _, note in phases for criterion in note.set_aside),
         quality={command: ended for _, note in phases for command, ended in note.quality.items()},
-        scanned=True,  # nothing gets into a fence without it
         later=tuple(_later(every[green[-1] + 1 :] if green else ())),
         tried=together([note.proof for _, note in shown.counted if note.proof is not None]),
     )

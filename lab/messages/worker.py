@@ -50,7 +50,6 @@ _EVIDENCE = Evidence(
     green_exit=0,
     refused=("Implementation 1 was refused and rolled back",),
     criteria={"AC1": "A part of the name is enough.", "AC2": "The order is the directory's.", "AC3": "No network."},
-    scanned=True,
     quality={"ruff check .": "clean"},
     later=((HEAD, "The docstring names the order now."),),
     tried=ProofNote(damages=6, noticed=5, unnoticed=("`limit + 1` became `limit + 2` in `search.py:31`",)),

@@ -90,11 +90,7 @@ class TestRuns:
 
     def for_proof(self, work: WorkContext) -> Run:
         """Return the function that runs the tests of trees for a proof; only runs of damaged code are not cached."""
-
-        async def run(tree: str, over: Overlay, selection: Selection | None, deadline: float | None) -> TestRun:
-            return await self._run_tests(work, tree, over, selection, deadline)
-
-        return run
+        return partial(self._run_tests, work)
 
     async def _run_tests(
         self,

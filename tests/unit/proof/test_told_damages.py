@@ -6,7 +6,7 @@ import pytest
 
 from shared.specification import Specification
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.damage_detection import TimeBudget, noticing
+from worker_agent.tdd.proof.damage_detection import noticing
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
 from worker_agent.tdd.runners.runner import Selection
@@ -44,7 +44,7 @@ async def test_what_only_some_tests_were_run_with_is_not_told(failing: set[str],
 
     change = Change("base", "head", old={}, new={CODE: HEAD, FILE: b""})
     subject = ProofSubject.of(change, run, Rules(), Specification(""))
-    found = await noticing(subject, {ONE: (ONE,), OTHER: (OTHER,)}, TestRun(), TimeBudget(1.0))
+    found = await noticing(subject, {ONE: (ONE,), OTHER: (OTHER,)}, TestRun(), 1.0)
     assert found.tried > 1 or failing == {ONE, OTHER}
     assert [(one.kind, one.number) for one in purposes] == [
         (PurposeKind.DAMAGE, number) for number in range(1, found.tried + 1)

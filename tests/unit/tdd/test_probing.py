@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import anyio
-
 from worker_agent.tdd.damage.code_branches import branches
 from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof import behaviour_probes
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.damage_detection import Noticed, TimeBudget
+from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.test_run import TestRun
 
@@ -52,8 +50,9 @@ async def never(*_: object) -> TestRun:
 
 
 def probe(*taken: int, found: Noticed | None = None, seconds: float = 0.0) -> Known:
-    budget = TimeBudget(0.0, begun=anyio.current_time() - seconds)
-    return Known(ProofSubject(Change("a", "b"), never), (), TestRun(), found or Noticed(), budget, frozenset(taken))
+    found = found or Noticed()
+    found.begun -= seconds
+    return Known(ProofSubject(Change("a", "b"), never), (), TestRun(), found, frozenset(taken))
 
 
 async def test_where_no_test_fails_one_run_tells_of_all_and_the_outer_ones_are_named() -> None:

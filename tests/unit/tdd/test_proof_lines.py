@@ -61,6 +61,7 @@ def test_everything_that_was_tried_has_its_line() -> None:
         "- Runs of the whole test suite: 2",
         "- Only the tests concerned were run here; CI runs all of them (`local_suite: changed`)",
         "- Cost according to: claude",
+        "- No secrets found in the added lines",
         "",
         "</details>",
     ]

@@ -12,6 +12,7 @@ import pytest
 
 from worker_agent.tdd.runners import cargo_script, rust_build
 from worker_agent.tdd.runners.cargo_runner import CargoRunner
+from worker_agent.tdd.runners.cargo_targets import Manifests
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Invocation, Selection
@@ -276,9 +277,8 @@ BUILDS = [
 
 
 @pytest.mark.parametrize(("text", "kind"), BUILDS, ids=[text.partition("\n")[0] for text, _ in BUILDS])
-def test_why_something_was_not_built(text: str, kind: FailureKind) -> None:
-    own = rust_build.Own({"calc_x"}, {"src/lib.rs", "tests/it.rs"}, lambda _: False)
-    assert rust_build.kind(text, own) is kind
+def test_why_something_was_not_built(project: Project, text: str, kind: FailureKind) -> None:
+    assert rust_build.kind(text, Manifests(project)) is kind
 
 
 def test_control_tests_stand_among_the_others() -> None:

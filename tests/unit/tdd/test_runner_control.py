@@ -48,11 +48,6 @@ def test_what_a_run_with_control_tests_says(run: TestRun, controlled: bool | Non
     assert set(found.results) <= {"t.py::own"}
 
 
-def test_without_control_tests_a_run_stays_what_it_is() -> None:
-    run = _run(own=P)
-    assert watched(run, None) is run
-
-
 def test_control_tests_of_a_file_that_others_import_are_left_out_and_say_nothing() -> None:
     results = {f"u.py::{name}": TestResult(f"u.py::{name}", "u.py", how) for name, how in (("passes", P), ("fails", F))}
     imported = TestRun({**results, **_run(own=P).results}, code=1)

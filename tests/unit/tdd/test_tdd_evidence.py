@@ -23,6 +23,7 @@ def test_the_section_says_what_was_red_where_and_what_it_cost() -> None:
         "<details><summary>Evidence: 2 attempts, $1.23</summary>",
         "",
         "- Cost according to: claude",
+        "- No secrets found in the added lines",
         "",
         "</details>",
     ]
@@ -85,7 +86,7 @@ def test_unknown_cost_is_said() -> None:
 def test_no_text_leaves_its_cell(text: str) -> None:
     proof = Proof(f"t.py::test_x[{text}]", "failed", text, "passed")
     lines = markdown(dataclasses.replace(EVIDENCE, proofs=(proof,), baseline=text, cost_source=text)).split("\n")
-    assert len(lines) == 11
+    assert len(lines) == 12
     row = lines[4]
     unescaped = row.replace(r"\|", "")
     assert unescaped.count("|") == 4
@@ -157,7 +158,6 @@ def test_later_commits_and_rejected_attempts_are_folded() -> None:
             green_exit=0,
             refused=("Implementation 1 was refused: <!-- things -->", *["more"] * 30),
             later=(("ab" * 20, "Said @ada `code`."),),
-            scanned=True,
         )
     )
     lines = text.splitlines()

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import anyio
 import pytest
 
 from worker_agent.tdd.damage.code_changes import FileChange, changes
@@ -15,7 +14,7 @@ from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof import behaviour_probes
 from worker_agent.tdd.proof.behaviour_probes import untested
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.damage_detection import Noticed, TimeBudget
+from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.test_run import TestRun
 
@@ -56,8 +55,7 @@ async def never(*_: object) -> TestRun:
 
 def probe(*noticed: str) -> Known:
     found = Noticed(noticed=[Damage(PATH, 6, DamageKind.RET, b"", "what", "cut")])
-    budget = TimeBudget(0.0, begun=anyio.current_time())
-    return Known(ProofSubject(Change("a", "b"), never), (), TestRun(), found, budget, noticed)
+    return Known(ProofSubject(Change("a", "b"), never), (), TestRun(), found, noticed)
 
 
 RAISES = "raise RuntimeError"

@@ -87,9 +87,6 @@ def to_ci() -> FenceChange:
     return FenceChange(stage=stage, phase=decide.NextStep.CI)
 
 
-PER_CRITERION = "per-criterion"
-
-
 def settled(notes: Iterable[Note]) -> frozenset[str]:
     """Return the ids of the criteria that are green or set aside."""
     notes = tuple(notes)
@@ -105,7 +102,7 @@ def pending(criteria: Sequence[Criterion], notes: Iterable[Note]) -> tuple[Crite
 
 def is_split(mode: str, criteria: Sequence[Criterion], *, begun: bool) -> bool:
     """Return whether each cycle is about one criterion: if configured, or `begun` under another configuration."""
-    return begun or (mode == PER_CRITERION and len(criteria) > 1)
+    return begun or (mode == "per-criterion" and len(criteria) > 1)
 
 
 def of_id(criteria: Sequence[Criterion], id: str) -> Criterion | None:

@@ -14,7 +14,7 @@ from worker_agent.tdd.damage.code_guards import removed
 from worker_agent.tdd.damage.code_other_values import otherwise
 from worker_agent.tdd.damage.code_simpler import simpler
 from worker_agent.tdd.proof.affected import readers_of
-from worker_agent.tdd.proof.damage_detection import SHORT_SECONDS, Noticed, TimeBudget
+from worker_agent.tdd.proof.damage_detection import SHORT_SECONDS, Noticed
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestRun
 from worker_agent.tdd.syntax.functions import Function, functions, statements
@@ -42,15 +42,10 @@ class Probe:
     tests: Collection[str]
     head_run: TestRun
     found: Noticed
-    budget: TimeBudget
 
     def changes(self) -> tuple[FileChange, ...]:
         """Return the changed files of code."""
         return changes(*self.subject.change.code_sides)
-
-    def is_over(self) -> bool:
-        """Return whether the time for more probes is over."""
-        return self.budget.is_over(self.found.tried)
 
     async def fails(self, over: Mapping[str, bytes | None]) -> bool:
         """Return whether a test that passes on the head fails with these files put over it, or they do not build."""
@@ -74,7 +69,7 @@ async def told_apart(probe: Probe) -> tuple[str, ...]:
     asked: list[str] = []
     for change, function in list(_tested_functions(probe))[:FUNCTIONS]:
         for variant in simpler(change, function):
-            if probe.is_over():
+            if probe.found.is_time_over():
                 return tuple(asked)
             if not await probe.fails({change.path: variant.content}):
                 asked.append(SIMPLER.format(change.path, function.name, variant.what))
@@ -97,7 +92,7 @@ def _tested_functions(probe: Probe) -> Iterator[tuple[FileChange, Function]]:
 async def unguarded(probe: Probe) -> tuple[str, ...]:
     """Return a sentence for each guard that the change removed, if no test fails when it is put back."""
     gone = [guard for change in probe.changes() for guard in removed(change)][:GUARDS]
-    back = [one for one in gone if not probe.is_over() and not await probe.fails({one.path: one.content})]
+    back = [one for one in gone if not probe.found.is_time_over() and not await probe.fails({one.path: one.content})]
     return tuple((MOVED if one.stays else UNGUARDED).format(one.path, one.function, one.condition) for one in back)
 
 
@@ -109,7 +104,9 @@ async def untaken(probe: Probe, but: Collection[tuple[str, str]] = ()) -> tuple[
     if not left or not await _fails_in(probe, made, left):
         return _outermost(left)
     apart = left[:BRANCHES] if len(left) > 1 else ()
-    return _outermost([one for one in apart if not probe.is_over() and not await _fails_in(probe, made, [one])])
+    return _outermost(
+        [one for one in apart if not probe.found.is_time_over() and not await _fails_in(probe, made, [one])]
+    )
 
 
 def _outermost(found: Sequence[Branch]) -> tuple[Branch, ...]:
@@ -180,7 +177,7 @@ async def untested(probe: Probe) -> Untested:
     for change in [change for change in made if list(_silent_functions(change, found))][:FILES]:
         silent, new = set(_silent_functions(change, found)), new_functions(change)
         notice = partial(_notices, probe, change)
-        if gone(change, silent) is None or probe.is_over():
+        if gone(change, silent) is None or probe.found.is_time_over():
             continue
         if not await notice(silent):
             silent_ones += [f"`{name}` in `{change.path}`" for name in sorted(silent - new)]
@@ -188,7 +185,7 @@ async def untested(probe: Probe) -> Untested:
             seen.silent |= {(change.path, name) for name in silent}
             continue
         for name in sorted(silent & new)[:SINGLY] if len(silent) > 1 else ():
-            if not probe.is_over() and not await notice({name}):
+            if not probe.found.is_time_over() and not await notice({name}):
                 seen.doubts.append(NEW.format(change.path, name))
                 seen.silent.add((change.path, name))
         run = {name for name in silent & new if (change.path, name) not in seen.silent}
@@ -198,7 +195,7 @@ async def untested(probe: Probe) -> Untested:
         for change in made
         if change.base is not None and not change.functions and change.lines and change.path not in found.files
     }
-    still = bool(plain) and not probe.is_over() and not await probe.fails(plain)
+    still = bool(plain) and not probe.found.is_time_over() and not await probe.fails(plain)
     seen.doubts += [
         VALUE.format(one.path, name) for one in made if still and one.path in plain for name in revalued(one)
     ]
@@ -236,7 +233,7 @@ async def _unread_functions(probe: Probe, change: FileChange, names: Collection[
     for name in asked:
         only = tuple(function for function in change.functions if function.name == name)
         content = otherwise(replace(change, functions=only), unknown_raises=True)
-        if content is not None and not probe.is_over() and not await probe.fails({change.path: content}):
+        if content is not None and not probe.found.is_time_over() and not await probe.fails({change.path: content}):
             found.append(name)
     return found
 

@@ -30,20 +30,6 @@ SHORT_SUITE_SECONDS = 180.0
 AT_LEAST = 3
 """The number of damages that are tried however long they take."""
 
-
-@dataclass
-class TimeBudget:
-    """The time of one item's damaged runs together; `suite_seconds` is the time that base, red and head took."""
-
-    suite_seconds: float
-    begun: float = field(default_factory=anyio.current_time)
-
-    def is_over(self, tried: int) -> bool:
-        """Return whether no further damage may be tried after `tried` ones."""
-        seconds = SHARE * self.suite_seconds if self.suite_seconds > SHORT_SECONDS else SHORT_SUITE_SECONDS
-        return tried >= AT_LEAST and anyio.current_time() - self.begun > seconds
-
-
 _TAKEN_BACK = RunPurpose(PurposeKind.TAKEN_BACK)
 
 Units = Mapping[str, tuple[TestId, ...]]
@@ -76,15 +62,24 @@ class Noticed:
     """True if the time was over before every test had noticed a damage."""
     untried: int = 0
     """Number of damages that were not tried because of the limit."""
+    suite_seconds: float = 0.0
+    """The time that base, red and head took, of which all damaged runs together may take a share."""
+    begun: float = field(default_factory=anyio.current_time)
+
+    def is_time_over(self) -> bool:
+        """Return whether no further damage may be tried."""
+        seconds = SHARE * self.suite_seconds if self.suite_seconds > SHORT_SECONDS else SHORT_SUITE_SECONDS
+        return self.tried >= AT_LEAST and anyio.current_time() - self.begun > seconds
 
 
-async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, budget: TimeBudget) -> Noticed:
+async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, suite_seconds: float) -> Noticed:
     """Damage the changed code, one place at a time, until each test has noticed a quiet damage.
 
-    `alone` is a run of the tests' files on the undamaged head. A test notices by an assertion, or by any failure when
-    a piece of the change is taken back. A change without code is damaged in its documents and data.
+    `alone` is a run of the tests' files on the undamaged head, `suite_seconds` is the time of the runs before. A test
+    notices by an assertion, or by any failure when a piece of the change is taken back. A change without code is
+    damaged in its documents and data.
     """
-    found = Noticed()
+    found = Noticed(suite_seconds=suite_seconds)
     change = subject.change
     paths = change.code or change.changed - change.tests
     made = await to_thread.run_sync(damages, change.side(paths, head=False), change.side(paths, head=True))
@@ -93,7 +88,7 @@ async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, budget:
     for number, damage in enumerate(tried, 1):
         if proven.keys() <= found.by_unit.keys():
             break
-        if budget.is_over(found.tried):
+        if found.is_time_over():
             found.cut_short = True
             break
         wanted = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit} or proven

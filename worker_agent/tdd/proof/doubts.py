@@ -28,7 +28,7 @@ from worker_agent.tdd.damage.expectations_tolerance import wide
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.damage.selection import chosen
 from worker_agent.tdd.proof import damaged_expectations
-from worker_agent.tdd.proof.damage_detection import Noticed, TimeBudget, Units, noticing_of
+from worker_agent.tdd.proof.damage_detection import Noticed, Units, noticing_of
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.proof.unit_index import UnitIndex
 from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestRun
@@ -138,9 +138,7 @@ def _old_units(subject: ProofSubject, comparison: Comparison, units: Collection[
     return [unit for unit in units if unit in renamed or index.has(unit)]
 
 
-async def of_presence(
-    subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
-) -> tuple[str, ...]:
+async def of_presence(subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed) -> tuple[str, ...]:
     """Return a sentence for each test that only notices that something is returned.
 
     Among the tests that noticed no more than that, those count that stay green when every changed function returns
@@ -150,7 +148,7 @@ async def of_presence(
     failures = damaged_expectations.of_failures(subject, noticing_little)
     suspects = {unit: proven[unit] for unit in noticing_little if unit not in failures}
     other = _other_values(subject)
-    if not suspects or not other or budget.is_over(found.tried):
+    if not suspects or not other or found.is_time_over():
         return ()
     run = await subject.cases(suspects, other, alone, _DAMAGE)
     if run.broken_files or run.timed_out or not run.results:
@@ -163,7 +161,7 @@ async def of_presence(
         if damage.kind not in _LOUD_OR_EMPTY and _NOTHING.search(damage.what) is None
     ]
     for damage in chosen([damage for damage in of_values if (damage.path, damage.what) not in tried], TRIED):
-        if not blind or budget.is_over(found.tried):
+        if not blind or found.is_time_over():
             break
         run = await subject.cases(blind, {damage.path: damage.content}, alone, _DAMAGE)
         noticing = noticing_of(run, blind)
@@ -176,9 +174,7 @@ def _other_values(subject: ProofSubject) -> dict[str, bytes]:
     return {change.path: content for change in altered if (content := otherwise(change)) is not None}
 
 
-async def of_readers(
-    subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
-) -> tuple[str, ...]:
+async def of_readers(subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed) -> tuple[str, ...]:
     """Return a sentence for each test that noticed damage inside of functions and does not need them to run.
 
     These functions raise at their beginning, and the rest of their text is unchanged: one run for all tests. Tests that
@@ -194,7 +190,7 @@ async def of_readers(
         loud = gone(change, {name for path, name in names if path == change.path})
         over |= {change.path: loud.content} if loud is not None else {}
     told = [READS.format(unit, how) for unit, how in sorted(read.items())]
-    if not over or budget.is_over(found.tried):
+    if not over or found.is_time_over():
         return tuple(told)
     run = await subject.cases({unit: proven[unit] for unit in suspects}, over, alone, _DAMAGE)
     if run.timed_out or run.broken_files or not run.finished:

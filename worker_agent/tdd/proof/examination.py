@@ -19,7 +19,6 @@ from worker_agent.tdd.proof import damage_detection, damaged_expectations, endle
 from worker_agent.tdd.proof.affected import affected_files
 from worker_agent.tdd.proof.behaviour_probes import Probe, told_apart, unguarded, untaken, untested
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.damage_detection import TimeBudget
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Overlay
 from worker_agent.tdd.proof.hooked_tests import hidden_failures, of_hooks
 from worker_agent.tdd.proof.old_tests import OldTests
@@ -216,8 +215,8 @@ async def _prove_head(subject: ProofSubject, baseline: TestRun, before: Red, so_
     still_green, without = await damaged_expectations.unmoved(subject, proven, alone)
     if still_green:
         return _refuse_tests(so_far, [EXPECTS_NOTHING.format(test, kind) for test, kind in still_green.items()])
-    budget = TimeBudget(baseline.seconds + before.run.seconds + so_far.run.seconds)
-    found = await damage_detection.noticing(subject, proven, alone, budget)
+    suite_seconds = baseline.seconds + before.run.seconds + so_far.run.seconds
+    found = await damage_detection.noticing(subject, proven, alone, suite_seconds)
     silent = sorted(without & proven.keys()) if not (found.noticed or found.unnoticed) else ()
     if silent:
         return _refuse_tests(so_far, [SILENT.format(test) for test in silent])
@@ -225,21 +224,21 @@ async def _prove_head(subject: ProofSubject, baseline: TestRun, before: Red, so_
     concluded = await _conclude(subject, before, so_far, new, found)
     if concluded.verdict.error is not None:
         return concluded
-    return await _with_doubts(subject, before, concluded, new, found, budget)
+    return await _with_doubts(subject, before, concluded, new, found)
 
 
 async def _with_doubts(
-    subject: ProofSubject, before: Red, so_far: Green, run: _Alone, found: damage_detection.Noticed, budget: TimeBudget
+    subject: ProofSubject, before: Red, so_far: Green, run: _Alone, found: damage_detection.Noticed
 ) -> Green:
     """Add remarks and doubts to the result; they refuse nothing."""
     from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
 
-    probe = Probe(subject, before.files, so_far.run, found, budget)
+    probe = Probe(subject, before.files, so_far.run, found)
     beside = await untested(probe)
     simple = await told_apart(probe)
     branches = await untaken(probe, beside.silent)
-    presence = await doubts.of_presence(subject, run.proven, run.run, found, budget)
-    readers = await doubts.of_readers(subject, run.proven, run.run, found, budget)
+    presence = await doubts.of_presence(subject, run.proven, run.run, found)
+    readers = await doubts.of_readers(subject, run.proven, run.run, found)
     tolerance = await doubts.of_tolerance(subject, run.proven, run.run)
     unclear = (*beside.doubts, *simple, *(one.sentence for one in branches), *await unguarded(probe))
     hooked = await of_hooks(subject, before.old.comparison, run.proven, run.run)

@@ -118,12 +118,12 @@ class Execution:
         return found
 
 
-def fresh_names(content: bytes, count: int = 6) -> tuple[str, ...]:
+def fresh_names(content: bytes) -> tuple[str, ...]:
     """Return names made of the words of a file, which it does not have yet."""
     text = content.decode("utf-8", "replace").lower()
     words = sorted(set(_WORD.findall(text))) or ["value", "other", "empty", "name"]
     found: set[str] = set()
-    while len(found) < count:
+    while len(found) < 6:
         name = "_".join(secrets.choice(words) for _ in range(3 + len(found) // 4))
         if name not in text:
             found.add(name)

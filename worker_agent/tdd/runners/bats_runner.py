@@ -9,16 +9,15 @@ from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners import junit
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner
-from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report, TestId
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report
 
 _INTO_REPORT = 'exec "$@" > "$0"'
 
 
 class BatsRunner(Runner):
-    """The runner of any command in which bats is called by its name."""
+    """The runner of any command with bats; an id is like `test/sum.bats::adds two numbers`."""
 
     name = "bats"
 
@@ -53,10 +52,6 @@ class BatsRunner(Runner):
         """Read JUnit XML; the class of a case is its file."""
         report = junit.read(data, project)
         return replace(report, cases=tuple(_with_file(case, project) for case in report.cases))
-
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `test/sum.bats::adds two numbers`, and the file."""
-        return f"{case.file}::{stable(case.name)}", case.file
 
     def classify(self, case: Case, project: Project) -> FailureKind:
         """Return the kind of failure: a timeout, else any failed command of the test."""

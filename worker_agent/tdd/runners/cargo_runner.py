@@ -147,9 +147,8 @@ class CargoRunner(Runner):
 
 
 def _why_not_built(case: Case, project: Project) -> FailureKind:
-    manifests = Manifests(project)
     text = case.text.replace(f"{project.root}/", "").replace(f"{project.root.resolve()}/", "")
-    return rust_build.kind(text, rust_build.Own(manifests.crates, project.paths, manifests.declares))
+    return rust_build.kind(text, Manifests(project))
 
 
 def _sort_words(words: Sequence[str]) -> _Words:

@@ -24,6 +24,11 @@ class Manifests:
     def __init__(self, project: Project) -> None:
         self._project = project
 
+    @property
+    def paths(self) -> frozenset[str]:
+        """All files of the checkout, those that are announced included."""
+        return self._project.paths
+
     @cached_property
     def packages(self) -> Mapping[str, Mapping[str, Any]]:
         """The manifest of every package by its directory; invalid TOML is left out."""
@@ -47,6 +52,12 @@ class Manifests:
         named = {_name(manifest) for manifest in self.packages.values()}
         named |= {str(_table(manifest, "lib").get("name", "")) for manifest in self.packages.values()}
         return frozenset(name.replace("-", "_") for name in named if name)
+
+    def has(self, name: str) -> bool:
+        """Return whether a name is a crate of the repository, or a module or crate that is announced for it."""
+        spelled = {name, name.replace("_", "-")}
+        ends = tuple(f"/{part}{end}" for part in spelled for end in (".rs", "/mod.rs", "/Cargo.toml", "/src/lib.rs"))
+        return name in self.crates or (bool(name) and any(f"/{path}".endswith(ends) for path in self.paths))
 
     def declares(self, name: str) -> bool:
         """Return whether code of the repository declares a type or trait of this name."""

@@ -6,7 +6,7 @@ A run that reports one of them otherwise, or not at all, was manipulated by the 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestResult, TestRun
@@ -35,15 +35,13 @@ class Control:
         return self.failing | self.passing
 
 
-def watched(run: TestRun, control: Control | None) -> TestRun:
+def watched(run: TestRun, control: Control) -> TestRun:
     """Return the run without control tests, and whether each of them, those of other files included, ended as it must.
 
     A file that others import has its tests reported as theirs; those are left out and say nothing. `controlled` stays
     None if they prove nothing: not collected, skipped, or stopped by an error that all tests of their file share. The
     exit code is that of the run without them: 0 if nothing else has failed.
     """
-    if control is None:
-        return run
     laid = [result for result in run.results.values() if name(result) in control.names]
     results = {name(result): result for result in laid if result.file == control.path}
     rest = {test: result for test, result in run.results.items() if name(result) not in control.names}
@@ -91,6 +89,15 @@ def fill(template: str, name: str, ending: str = "Value", **more: str) -> str:
     words = name.split("_")
     number = 3 + secrets.randbelow(90)
     return template.format(a=f"{words[0]}{ending}", b=words[-1], number=number, more=number + 1, **more)
+
+
+def insert_texts(content: bytes, laid: Iterable[tuple[int, str]]) -> bytes:
+    """Return the file with texts inserted at offsets; of several for the same offset the last listed comes first."""
+    last = len(content)
+    for at, text in sorted(laid, key=lambda entry: -entry[0]):
+        lead = "\n" if at == last and content and not content.endswith(b"\n") else ""
+        content = content[:at] + f"{lead}{text}".encode() + content[at:]
+    return content
 
 
 def insert_indented(content: bytes, at: int, text: str, indent: bytes) -> bytes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.control import Control, insert_texts
 
 _SUFFIX = re.compile(r"\.[cm]?[jt]sx?$")
 _CALLS = re.compile(rb"(?:describe|context|suite|test|it|specify)\b")
@@ -51,7 +51,7 @@ def control(path: str, content: bytes, names: Sequence[str], style: Style) -> Co
     ]
     if words.imports:
         laid.append((starts[0] if starts else len(content), words.imports))
-    return Control.of(path, _insert_texts(content, laid), titles)
+    return Control.of(path, insert_texts(content, laid), titles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +117,3 @@ def _assertions(text: str, style: Style) -> str:
 
 def _is_common(text: str) -> bool:
     return "require(" in text and not re.search(r"^\s*(?:import|export)\b", text, re.MULTILINE)
-
-
-def _insert_texts(content: bytes, laid: Sequence[tuple[int, str]]) -> bytes:
-    """Return the file with texts inserted at offsets; for the same offset the last listed comes first."""
-    return b"".join(_pieces(content, sorted(laid, key=lambda entry: entry[0])))
-
-
-def _pieces(content: bytes, laid: Sequence[tuple[int, str]]) -> Iterator[bytes]:
-    done = 0
-    for at, text in laid:
-        yield content[done:at]
-        if at and content[at - 1 : at] != b"\n" and at == len(content):
-            yield b"\n"
-        yield text.encode()
-        done = at
-    yield content[done:]

@@ -35,7 +35,7 @@ def detected_suites(paths: Collection[str], read: Read) -> tuple[Suite, ...]:
     """
     found = {directory: suite for directory in _directories(paths) if (suite := _suite(directory, paths, read))}
     for directory in sorted(found, key=len):
-        if not _own_tests(directory, found, paths) and _has_own_below(directory, found):
+        if not _own_tests(directory, found, paths) and _below(directory, found):
             del found[directory]
     kept = {directory: suite for directory, suite in found.items() if not _is_covered(directory, found)}
     ordered = sorted(kept, key=lambda directory: (-_own_tests(directory, kept, paths), directory))
@@ -61,25 +61,20 @@ def _suite(directory: str, paths: Collection[str], read: Read) -> Suite | None:
 
 def _own_tests(directory: str, found: Mapping[str, Suite], paths: Collection[str]) -> int:
     """Return how many test files of a suite are in no suite of the same runner below it."""
-    runner, lead = found[directory].runner, found[directory].lead
-    inner = tuple(f"{other}/" for other in found if _is_below(other, directory) and _same(found, other, directory))
-    return sum(path.startswith(lead) and not path.startswith(inner) and runner.is_test_file(path) for path in paths)
+    suite, inner = found[directory], tuple(f"{other}/" for other in _below(directory, found))
+    own = [path for path in paths if path.startswith(suite.lead) and not path.startswith(inner)]
+    return sum(map(suite.runner.is_test_file, own))
 
 
-def _has_own_below(directory: str, found: Mapping[str, Suite]) -> bool:
-    return any(_is_below(other, directory) and _same(found, other, directory) for other in found)
+def _below(directory: str, found: Mapping[str, Suite]) -> list[str]:
+    """Return the directories below this one whose suites have the same runner."""
+    suite = found[directory]
+    same = (other for other in found if found[other].runner.name == suite.runner.name)
+    return [other for other in same if other != directory and other.startswith(suite.lead)]
 
 
 def _is_covered(directory: str, found: Mapping[str, Suite]) -> bool:
     """Return whether a suite further up runs these tests as well."""
     if found[directory].runner.name in _EACH_ON_ITS_OWN:
         return False
-    return any(_is_below(directory, other) and _same(found, other, directory) for other in found)
-
-
-def _same(found: Mapping[str, Suite], directory: str, other: str) -> bool:
-    return found[directory].runner.name == found[other].runner.name
-
-
-def _is_below(directory: str, other: str) -> bool:
-    return directory != other and (not other or directory.startswith(f"{other}/"))
+    return any(directory in _below(other, found) for other in found)

@@ -24,6 +24,7 @@ class Packages:
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self._declared: dict[str, dict[str, str]] = {}
 
     @cached_property
     def modules(self) -> dict[str, str]:
@@ -71,10 +72,6 @@ class Packages:
                     found.setdefault(function, file)
             self._declared[package] = found
         return self._declared[package]
-
-    @cached_property
-    def _declared(self) -> dict[str, dict[str, str]]:
-        return {}
 
     @cached_property
     def _files(self) -> dict[str, tuple[str, ...]]:

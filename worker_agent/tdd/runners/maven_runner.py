@@ -17,10 +17,9 @@ from tree_sitter import Node
 from worker_agent.tdd.runners import command_line, java_build, java_report, java_sources
 from worker_agent.tdd.runners.control import Control, fill, insert_indented
 from worker_agent.tdd.runners.java_sources import JavaSources, class_of
-from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
-from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report, TestId
+from worker_agent.tdd.runners.test_run import Case, CaseOutcome, FailureKind, Report
 from worker_agent.tdd.syntax.source import Source, parse
 
 TESTS_LIMIT = 60
@@ -69,19 +68,13 @@ _EXCEPTION = re.compile(r"(?:[\w$]+\.)+[\w$]*(?:Exception|Error|Throwable|Failur
 
 
 class _JavaRunner(Runner):
-    """The common parts of Maven and Gradle."""
+    """The common parts of Maven and Gradle; an id is like `src/test/java/pkg/XTest.java::XTest::Inner::method[1]`."""
 
     programs: Collection[str]
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is below `src/test`, or its class is named like a test."""
         return java_sources.is_test_file(path)
-
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `src/test/java/pkg/XTest.java::XTest::Inner::method[1]`, and the file."""
-        if case.name == case.file:
-            return case.file, case.file
-        return "::".join((case.file, case.classname, stable(case.name))), case.file
 
     def error_line(self, case: Case) -> str:
         """Return the line that names the error."""

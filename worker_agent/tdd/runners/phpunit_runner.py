@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from tree_sitter import Node
 
 from worker_agent.tdd.runners import junit
-from worker_agent.tdd.runners.control import Control, expression
+from worker_agent.tdd.runners.control import Control, expression, insert_texts
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
 from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, FailureKind, Report
@@ -131,17 +131,16 @@ class PhpunitRunner(Runner):
         if not places:
             return None
         words = ["test" + name.title().replace("_", "") for name in names[:4]]
-        laid = [(secrets.choice(places), word, index < 2) for index, word in enumerate(words)]
-        text = content
-        for at, word, passes in sorted(laid, reverse=True):
+        laid = []
+        for index, word in enumerate(words):
             name = word.removeprefix("test").lower()
             first, last = name[: 3 + secrets.randbelow(4)], name[-(3 + secrets.randbelow(4)) :]
-            left, right = expression(_LEFT, first, last, passes)
+            left, right = expression(_LEFT, first, last, index < 2)
             method = (
                 f"public function {word}(): void\n    {{\n        $this->assertSame({right}, {left});\n    }}\n\n    "
             )
-            text = text[:at] + method.encode() + text[at:]
-        return Control.of(path, text, words)
+            laid.append((secrets.choice(places), method))
+        return Control.of(path, insert_texts(content, laid), words)
 
 
 def _filter(selection: Selection) -> str:

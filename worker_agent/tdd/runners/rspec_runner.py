@@ -13,11 +13,11 @@ from pydantic import Field
 
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.json_report import StrictModel, document
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, stable
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.ruby_runner import RubyRunner, rspec_control, without_addresses
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, Report, TestId
+from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, Report
 
 _OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED, "pending": CaseOutcome.SKIPPED}
 _LOADING = re.compile(r"An error occurred while loading (\S+?)\.(?:\s|$)")
@@ -52,7 +52,7 @@ class _Whole(StrictModel):
 
 
 class RspecRunner(RubyRunner):
-    """The runner of any command in which rspec is called by its name."""
+    """The runner of any command with rspec; an id is like `spec/sum_spec.rb::Sum adds two numbers`."""
 
     name = "rspec"
 
@@ -105,10 +105,6 @@ class RspecRunner(RubyRunner):
         others = sorted(path for path in call.selection.files if path.endswith("_spec.rb") and path not in named)
         first = lost[0]
         return Report(tuple(Case(path, "", path, CaseOutcome.ERROR, first.message, first.text) for path in others))
-
-    def identify(self, case: Case) -> tuple[TestId, str]:
-        """Return an id like `spec/sum_spec.rb::Sum adds two numbers`, and the file."""
-        return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Return whether it reported examples, and its exit code agrees."""

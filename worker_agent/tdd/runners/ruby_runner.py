@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners.control import Control, expression
+from worker_agent.tdd.runners.control import Control, expression, insert_texts
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Runner
 from worker_agent.tdd.runners.test_run import Case, FailureKind
@@ -77,7 +77,7 @@ def rspec_control(path: str, content: bytes, names: Sequence[str]) -> Control | 
         body = f"    expect({left}).to eq {right}"
         text = f"RSpec.describe '{first}' do\n  it '{rest or first}' do\n{body}\n  end\nend\n\n"
         laid.append((secrets.choice([*places, len(content)]), text))
-    return _control(path, content, laid, titles)
+    return Control.of(path, insert_texts(content, laid), titles)
 
 
 def minitest_control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
@@ -92,15 +92,7 @@ def minitest_control(path: str, content: bytes, names: Sequence[str]) -> Control
         left, right = expression(_LEFT, name.partition("_")[0], name.rpartition("_")[2], index < 2)
         at, lead = secrets.choice(places)
         laid.append((at, f"def {word}\n{lead}  assert_equal {right}, {left}\n{lead}end\n\n{lead}"))
-    return _control(path, content, laid, words)
-
-
-def _control(path: str, content: bytes, laid: Sequence[tuple[int, str]], names: Sequence[str]) -> Control:
-    text = content
-    for at, part in sorted(laid, key=lambda entry: -entry[0]):
-        lead = "\n" if at == len(content) and not content.endswith(b"\n") else ""
-        text = text[:at] + f"{lead}{part}".encode() + text[at:]
-    return Control.of(path, text, names)
+    return Control.of(path, insert_texts(content, laid), words)
 
 
 def _root(path: str, content: bytes) -> Node | None:

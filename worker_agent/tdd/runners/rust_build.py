@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
+from worker_agent.tdd.runners.cargo_targets import Manifests
 from worker_agent.tdd.runners.test_run import FailureKind, worst
 
 _ERROR = re.compile(r"^error(?:\[(E\d+)\])?: (.+)$", re.MULTILINE)
@@ -50,22 +49,7 @@ def first_line(text: str) -> str:
     return found[0] if found else next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
-    """The repository's own parts: its crates, its files, and a check whether it declares a type of some name."""
-
-    crates: Collection[str]
-    paths: Collection[str]
-    declares: Callable[[str], bool]
-
-    def has(self, name: str) -> bool:
-        """Return whether a name is a crate of the repository, or a module or crate that is announced for it."""
-        spelled = {name, name.replace("_", "-")}
-        ends = tuple(f"/{part}{end}" for part in spelled for end in (".rs", "/mod.rs", "/Cargo.toml", "/src/lib.rs"))
-        return name in self.crates or (bool(name) and any(f"/{path}".endswith(ends) for path in self.paths))
-
-
-def kind(text: str, own: Own) -> FailureKind:
+def kind(text: str, own: Manifests) -> FailureKind:
     """Return the reason why a target was not built: the worst kind of its errors."""
     return worst({_kind(*error, own) for error in _errors(text)})
 
@@ -78,7 +62,7 @@ def _errors(text: str) -> list[tuple[str, str]]:
     return [error for error in whole if error[0] not in _FOLLOWS] or whole
 
 
-def _kind(code: str, text: str, own: Own) -> FailureKind:
+def _kind(code: str, text: str, own: Manifests) -> FailureKind:
     said = text.partition(": ")[2]
     missing = _NO_CRATE.search(text)
     if missing or code == "E0463":
@@ -93,7 +77,7 @@ def _kind(code: str, text: str, own: Own) -> FailureKind:
     return FailureKind.SYNTAX if not code and _SYNTAX.match(said) else FailureKind.COLLECTION
 
 
-def _of_name(message: str, own: Own) -> FailureKind:
+def _of_name(message: str, own: Manifests) -> FailureKind:
     unresolved, inside = _UNRESOLVED.search(message), _IN.search(message)
     path = unresolved[1] if unresolved else inside[1] if inside else ""
     first = path.partition("::")[0]
@@ -102,10 +86,10 @@ def _of_name(message: str, own: Own) -> FailureKind:
     return FailureKind.COLLECTION if first in _STANDARD else FailureKind.THIRD_PARTY_IMPORT
 
 
-def _shows_own(text: str, own: Own) -> bool:
+def _shows_own(text: str, own: Manifests) -> bool:
     """Return whether the error is about an own type or function: it names the one, or shows the other's place."""
     places = {place.removeprefix("./") for place in _PLACE.findall(text)}
     if any(place.startswith("/") for place in places):
         return False
     types = _TYPE.findall(text.partition("\n")[0])
-    return any(map(own.declares, types)) or len(places & set(own.paths)) > 1 or "defined here" in text
+    return any(map(own.declares, types)) or len(places & own.paths) > 1 or "defined here" in text
