@@ -7,7 +7,7 @@ import pytest
 from shared.specification import Specification
 from worker_agent.tdd.comparison.compare import compare
 from worker_agent.tdd.comparison.model import Comparison
-from worker_agent.tdd.comparison.similarity import with_rewritten
+from worker_agent.tdd.comparison.renames import with_rewritten
 from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import Noticed

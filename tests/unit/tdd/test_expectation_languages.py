@@ -8,7 +8,7 @@ import pytest
 
 from worker_agent.tdd.damage.expectations import ExpectationEdit, damaged_expectations
 from worker_agent.tdd.syntax.source import parse
-from worker_agent.tdd.syntax.units import tests_in
+from worker_agent.tdd.syntax.units import units_in
 
 FRAMES = {
     "go": ("a_test.go", "package a\nfunc TestA(t *testing.T) {{\n\t{}\n}}\n"),
@@ -27,7 +27,7 @@ def damaged(frame: str, body: str) -> dict[ExpectationEdit, str]:
     source = parse(path, content)
     assert source is not None
     found = {}
-    for damage in damaged_expectations({path: content}, {path: [unit.name for unit in tests_in(source)]}):
+    for damage in damaged_expectations({path: content}, {path: [unit.name for unit in units_in(source)]}):
         assert parse(path, damage.files[path]) is not None
         lead, _, tail = text.format("@@").partition("@@")
         inner = damage.files[path].decode().removeprefix(lead).removesuffix(tail)

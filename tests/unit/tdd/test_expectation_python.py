@@ -8,7 +8,7 @@ import pytest
 
 from worker_agent.tdd.damage.expectations import ExpectationEdit, damaged_expectations, untouched
 from worker_agent.tdd.syntax.source import parse
-from worker_agent.tdd.syntax.units import tests_in as units_in
+from worker_agent.tdd.syntax.units import units_in
 
 PATH = "tests/test_it.py"
 

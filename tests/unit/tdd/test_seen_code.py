@@ -7,8 +7,8 @@ from threading import Thread
 
 from tree_sitter import Node
 
-from worker_agent.tdd.syntax.seen_code import SeenCode
 from worker_agent.tdd.syntax.source import Language, Source, grammar, parse
+from worker_agent.tdd.syntax.units_meaning import SeenCode
 
 
 def parsed(text: str, path: str = "users.py") -> Source:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from worker_agent.tdd.syntax.source import parse
-from worker_agent.tdd.syntax.units import TestUnit, tests_in
+from worker_agent.tdd.syntax.units import TestUnit, units_in
 
 
 def unit(path: str, text: str) -> TestUnit:
     source = parse(path, text.encode())
     assert source is not None
-    return tests_in(source)[0]
+    return units_in(source)[0]
 
 
 def same(path: str, one: str, two: str) -> bool:
@@ -126,4 +126,4 @@ def test_checks_are_counted(path: str, text: str, checks: int) -> None:
 def test_a_fixture_of_another_file_counts_where_it_is_given() -> None:
     source = parse("test_a.py", b"def test_a(data): assert data")
     assert source is not None
-    assert tests_in(source, {"data": "1"})[0].support != tests_in(source, {"data": "2"})[0].support
+    assert units_in(source, {"data": "1"})[0].support != units_in(source, {"data": "2"})[0].support

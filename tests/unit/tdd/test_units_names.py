@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from worker_agent.tdd.syntax.source import parse
-from worker_agent.tdd.syntax.units import TestUnit, tests_in, unit_of
+from worker_agent.tdd.syntax.units import TestUnit, unit_of, units_in
 
 
 def units(path: str, text: str) -> tuple[TestUnit, ...]:
     source = parse(path, text.encode())
     assert source is not None
-    return tests_in(source)
+    return units_in(source)
 
 
 PYTHON = """

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.comparison.affected import affected
 from worker_agent.tdd.comparison.files import file_entries
 from worker_agent.tdd.comparison.model import ComparedTest, Comparison, What
-from worker_agent.tdd.comparison.moves import settled
 from worker_agent.tdd.comparison.project import File, Project
+from worker_agent.tdd.comparison.renames import settled
 from worker_agent.tdd.comparison.unit_changes import Pair, unit_entries
-from worker_agent.tdd.syntax.inline_tests import with_tests_of
 from worker_agent.tdd.syntax.source import parse
+from worker_agent.tdd.syntax.units_rust import with_tests_of
 
 _CHANGED = frozenset({What.CASES_REMOVED, What.EXPECTATIONS, What.STEPS, What.SUPPORT})
 _DIFF_LINES = 200
@@ -30,7 +30,7 @@ def compare(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Comparison:
     same = {path: before.files[path] for path, content in head.items() if base.get(path) == content}
     after = Project({path: same.get(path) or File(path, content) for path, content in head.items()})
     found: list[ComparedTest] = []
-    for path in sorted(affected(before, after)):
+    for path in sorted(_affected(before, after)):
         old, new = before.files.get(path), after.files.get(path)
         is_read = all(file is None or file.source is not None for file in (old, new))
         if is_read and any(file is not None and file.has_tests for file in (old, new)):
@@ -94,3 +94,50 @@ def _group_by_kind(entries: Sequence[ComparedTest]) -> Comparison:
         of(What.SUPPORT_FILE),
         of(What.HOOK),
     )
+
+
+def _affected(before: Project, after: Project) -> frozenset[str]:
+    """Return the paths of changed files and of tests that may reach the changes in them, over any number of files."""
+    paths = set(before.files) | set(after.files)
+    found = {path for path in paths if before.files.get(path) is not after.files.get(path)}
+    names = {name for path in found for name in _changed_names(before.files.get(path), after.files.get(path))}
+    waiting = paths - found
+    while names and waiting:
+        words = re.compile(rb"\b(?:" + b"|".join(sorted(re.escape(name.encode()) for name in names)) + rb")\b")
+        touched = {path for path in waiting if words.search(before.files[path].content)}
+        waiting -= touched
+        found |= touched
+        names = {name for path in touched if not before.files[path].has_tests for name in _names(before.files[path])}
+    return frozenset(found)
+
+
+def _changed_names(old: File | None, new: File | None) -> set[str]:
+    """Return the names in a file whose meaning differs, and the names that use them there."""
+    before, after = _names(old), _names(new)
+    found = {name for name, meaning in before.items() if after.get(name) != meaning}
+    more = set(found)
+    while more:
+        more = {name for file in (old, new) if file is not None for name in _users(file, more)} - found
+        found |= more
+    return found
+
+
+def _users(file: File, names: set[str]) -> set[str]:
+    """Return the names in a file that use at least one of `names`."""
+    return {
+        _plain_name(name)
+        for name, each in file.definitions.items()
+        if any(_plain_name(used) in names for definition in each for used in definition.uses)
+    }
+
+
+def _names(file: File | None) -> dict[str, str]:
+    """Map the names that a file defines to their meaning."""
+    if file is None:
+        return {}
+    meanings = {_plain_name(name): "".join(each.digest for each in found) for name, found in file.definitions.items()}
+    return {name: meaning for name, meaning in meanings.items() if name.isidentifier()}
+
+
+def _plain_name(name: str) -> str:
+    return name.lstrip(".'")

@@ -6,17 +6,29 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.comparison.hooks import hooks_in
+from tree_sitter import Node
+
 from worker_agent.tdd.comparison.model import ComparedTest, What
 from worker_agent.tdd.comparison.project import File
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.source import language_of
+from worker_agent.tdd.syntax.source import Language, Source, language_of, line_of
+from worker_agent.tdd.syntax.units_found import field_text, statements
+from worker_agent.tdd.syntax.units_javascript import BLOCKS, TESTS, call_of
+from worker_agent.tdd.syntax.units_meaning import digest
+from worker_agent.tdd.syntax.units_python import definition_of, is_autouse
 from worker_agent.tdd.test_file_names import is_named_like_tests
 
 _SNAPSHOT = re.compile(rb"^(?:exports\[`.*?`\]|# name: .*)", re.MULTILINE)
 _DATA = words(".snap .ambr .json .yml .yaml .toml .txt .md .csv .xml .html .golden .out .svg .snapshot")
 _SHOWN = 100_000
 """The most bytes of a file that are kept for its diff."""
+
+_DEFINES = words(
+    "import_statement import_from_statement future_import_statement class_definition pass_statement comment"
+    " type_alias_statement"
+)
+_SETTINGS = re.compile(r"(?:pytest_plugins|collect_ignore(?:_glob)?|pytest_\w+)\b")
+_TYPES_ONLY = re.compile(r"if (?:\w+\.)?TYPE_CHECKING|if __name__ ==")
 
 
 def file_entries(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
@@ -72,19 +84,6 @@ def _is_whole_test(path: str) -> bool:
     return is_source and is_named_like_tests(path)
 
 
-def _hooks(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
-    before = hooks_in(old.source) if old is not None and old.source is not None else {}
-    after = hooks_in(new.source) if new is not None and new.source is not None else {}
-    for meaning, (line, first, text) in after.items():
-        if meaning not in before:
-            yield ComparedTest(path, "", line, What.HOOK, f"{path}:{line}: new code acts on its own: {first}", "", text)
-    for meaning, (line, first, text) in before.items():
-        if meaning not in after and new is not None:
-            yield ComparedTest(
-                path, "", line, What.HOOK, f"{path}:{line}: code that acted on its own is gone: {first}", text
-            )
-
-
 def _snapshots_kept(old: bytes, new: bytes) -> bool:
     """Return whether all snapshots of a file are still in it, so that others were only added."""
     before, after = _snapshots(old), _snapshots(new)
@@ -106,3 +105,71 @@ def _text(file: File | None) -> str:
     if file is None or b"\0" in file.content[:8000]:
         return ""
     return file.content[:_SHOWN].decode("utf-8", "replace")
+
+
+def _hooks(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
+    """Yield new and missing code that acts on tests which do not call it: hooks, autouse fixtures, code of modules."""
+    before, after = _acting_code(old), _acting_code(new)
+    for meaning, (line, text) in after.items():
+        if meaning not in before:
+            said = f"{path}:{line}: new code acts on its own: {_first_line(text)}"
+            yield ComparedTest(path, "", line, What.HOOK, said, "", text)
+    for meaning, (line, text) in before.items() if new is not None else ():
+        if meaning not in after:
+            said = f"{path}:{line}: code that acted on its own is gone: {_first_line(text)}"
+            yield ComparedTest(path, "", line, What.HOOK, said, text)
+
+
+def _acting_code(file: File | None) -> dict[str, tuple[int, str]]:
+    """Map the meaning of each piece of such code in a file to its line and its text."""
+    source = None if file is None else file.source
+    if source is None:
+        return {}
+    acting = (node for node in statements(source.root) if _acts(source, node))
+    return {digest(source, node): (line_of(node), source.text(node)) for node in acting}
+
+
+def _acts(source: Source, statement: Node) -> bool:
+    match source.language:
+        case Language.PYTHON:
+            return _acts_in_python(source, statement)
+        case Language.JAVASCRIPT | Language.TYPESCRIPT | Language.TSX:
+            return _acts_in_javascript(source, statement)
+        case Language.GO:
+            return field_text(source, statement, "name") in {"TestMain", "init"}
+        case Language.RUBY:
+            return re.match(r"(?:RSpec|Minitest)\.\w+", source.text(statement)) is not None
+        case _:
+            return False
+
+
+def _acts_in_python(source: Source, statement: Node) -> bool:
+    node = definition_of(statement)
+    if node.type == "function_definition":
+        return field_text(source, node, "name").startswith("pytest_") or is_autouse(source, statement)
+    if node.type in _DEFINES:
+        return False
+    if node.type == "if_statement":
+        return not _TYPES_ONLY.match(source.text(node))
+    if node.type == "expression_statement":
+        inner = node.named_children[0]
+        if inner.type == "assignment":
+            left = field_text(source, inner, "left")
+            return bool(_SETTINGS.match(left)) or not re.fullmatch(r"[\w, ()*]+", left)
+        return inner.type != "string"
+    return True
+
+
+def _acts_in_javascript(source: Source, statement: Node) -> bool:
+    if statement.type in {"if_statement", "for_statement"}:
+        return True
+    if statement.type != "expression_statement" or not statement.named_children:
+        return False
+    inner = statement.named_children[0]
+    if inner.type == "call_expression":
+        return call_of(source, inner).root not in TESTS | BLOCKS
+    return inner.type in {"assignment_expression", "await_expression"}
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0][:80]

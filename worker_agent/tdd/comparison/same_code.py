@@ -12,9 +12,9 @@ from tree_sitter import Node
 
 from worker_agent.tdd.syntax.functions import is_documentation
 from worker_agent.tdd.syntax.node_types import COMMENTS
-from worker_agent.tdd.syntax.source import Language, Source, parse, walk
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, Source, parse, walk
 
-_UNDERSTOOD = frozenset({Language.PYTHON, Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX, Language.GO})
+_UNDERSTOOD = SCRIPTS | {Language.PYTHON, Language.GO}
 """Languages that are compared. In others comments are tests (Rust), text is output (PHP), or layout decides (Ruby)."""
 
 _PROSE = re.compile(r"(#|//) [\w\s.,;?()'`-]*", re.ASCII)

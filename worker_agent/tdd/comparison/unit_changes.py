@@ -121,9 +121,7 @@ def _changed_support(old: TestUnit, new: TestUnit) -> str:
 
 def _loses(old: TestUnit, new: TestUnit) -> bool:
     """Return whether a test lost something: whether the change did more than add checks."""
-    if new.skipped and new.skipped != old.skipped:
-        return True
-    if old.cases and Counter(old.cases) - Counter(new.cases):
+    if Counter(old.cases) - Counter(new.cases) or (new.skipped and new.skipped != old.skipped):
         return True
     if old.digest == new.digest:
         return old.support != new.support

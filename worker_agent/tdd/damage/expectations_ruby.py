@@ -21,8 +21,8 @@ from worker_agent.tdd.damage.expectations_edits import (
 )
 from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
 from worker_agent.tdd.syntax.source import Source, walk
-from worker_agent.tdd.syntax.units_found import child, field_text, statements
-from worker_agent.tdd.syntax.units_ruby import arguments_of, block_of
+from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
+from worker_agent.tdd.syntax.units_ruby import block_of
 
 _TO = {"to": "not_to", "not_to": "to", "to_not": "to"}
 _SUBJECTS = frozenset({"expect", "is_expected"})
@@ -109,7 +109,7 @@ class RubyReader(Reader):
         method = child(call, "method")
         if subject is None or self.source.text(subject) not in _SUBJECTS or method is None:
             return None
-        given = arguments_of(call)
+        given = arguments(call)
         text = self.source.text(given[0]) if given else ""
         if _UNNEGATABLE.match(text) or ".and" in text:
             exception = self._other_exception(given[0]) if text.startswith("raise_error") and name == "to" else ()
@@ -132,10 +132,10 @@ class RubyReader(Reader):
             return ()
         if child(matcher, "receiver") is not None:
             return ()
-        return first_of(changed(self.source, found) for found in arguments_of(matcher)[:1])
+        return first_of(changed(self.source, found) for found in arguments(matcher)[:1])
 
     def _assertion_check(self, call: Node, name: str) -> Check | None:
-        given, method = arguments_of(call), child(call, "method")
+        given, method = arguments(call), child(call, "method")
         if name in {"assert", "refute"} and given and child(call, "receiver") is None:
             return Check(around(given[0], "!(", ")"))
         if name in _RAISES:

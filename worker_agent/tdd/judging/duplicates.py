@@ -21,10 +21,9 @@ def duplicate_tests(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> dic
     `base` and `head` hold Python test files by path; ids are without parameters. Two tests are the same if their code
     is, except the docstring, and if every name of their file that they use, directly or not, means the same.
     """
-    first_tests = {
-        fingerprint: test for path, content in sorted(base.items()) for test, fingerprint in _tests(path, content)
-    }
-    old = {test for path, content in base.items() for test, _ in _tests(path, content)}
+    every = [each for path, content in sorted(base.items()) for each in _tests(path, content)]
+    old = {test for test, _ in every}
+    first_tests = {fingerprint: test for test, fingerprint in every}
     repeated: dict[TestId, TestId] = {}
     for path, content in sorted(head.items()):
         last = dict(_tests(path, content))  # of two tests with one name the last one runs

@@ -159,7 +159,7 @@ def module_name(path: str) -> str:
 
 def _inline(change: Change) -> dict[str, bytes]:
     from worker_agent.tdd.syntax import source  # grammars are loaded when there is a change
-    from worker_agent.tdd.syntax.inline_tests import with_tests_of
+    from worker_agent.tdd.syntax.units_rust import with_tests_of
 
     found: dict[str, bytes] = {}
     for path, content in change.new.items():

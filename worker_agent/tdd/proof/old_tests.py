@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from shared.git.notes import ChangedTest
 from worker_agent.tdd.comparison.compare import compare, diff, old_versions
 from worker_agent.tdd.comparison.model import ComparedTest, Comparison, What
-from worker_agent.tdd.comparison.similarity import with_rewritten
+from worker_agent.tdd.comparison.renames import with_rewritten
 from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.subject import ProofSubject

@@ -75,7 +75,7 @@ class UnitIndex:
 
 def _tests(path: str, content: bytes) -> Iterable[TestUnit]:
     from worker_agent.tdd.syntax.source import parse
-    from worker_agent.tdd.syntax.units import tests_in
+    from worker_agent.tdd.syntax.units import units_in
 
     source = parse(path, content)
-    return tests_in(source) if source is not None else ()
+    return units_in(source) if source is not None else ()

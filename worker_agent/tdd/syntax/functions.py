@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.node_types import COMMENTS, NODE_TYPES, words
-from worker_agent.tdd.syntax.source import Language, Source
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, Source, enclosing, outermost
 
 _TYPED_ONLY = re.compile(r"(typing\.|t\.)?TYPE_CHECKING|import\.meta\.vitest( !== undefined)?")
 _RUST_TEST = re.compile(r"#\[\s*(cfg\s*\(\s*(test|all\s*\(\s*test)|([a-z_]+::)?test\b|rstest\b|bench\b)")
@@ -77,27 +78,23 @@ def statements(source: Source) -> tuple[Statement, ...]:
     while pending:
         node = pending.pop()
         for child in node.named_children:
-            if child.type in COMMENTS or is_unit(source, child) or is_left_out(source, child):
+            if child.type in COMMENTS or _is_unit(source, child) or is_left_out(source, child):
                 continue
             inner = _place(source, child)
             if inner is not None:
                 pending.append(inner)
-                if child.type not in _THROUGH and child.type not in NODE_TYPES[source.language].classes:
-                    continue
-                head = _header(source, child, inner)
-                found.extend(head)
-                continue
-            inside = nested(source, child)
-            found.append(Statement(child, inside, text_without(source, child, inside)))
+                if child.type in _THROUGH or child.type in NODE_TYPES[source.language].classes:
+                    found.extend(_header(source, child, inner))
+            else:
+                inside = nested(source, child)
+                found.append(Statement(child, inside, text_without(source, child, inside)))
     return tuple(sorted(found, key=lambda statement: statement.node.start_byte))
 
 
-def is_unit(source: Source, node: Node) -> bool:
+def _is_unit(source: Source, node: Node) -> bool:
     """Return whether a node is a function with a name of its own, or known by the variable or call it is given to."""
     kinds = NODE_TYPES[source.language]
-    if node.type in kinds.functions:
-        return True
-    return node.type in kinds.closures and bool(bound_name(source, node))
+    return node.type in kinds.functions or (node.type in kinds.closures and bool(_bound_name(source, node)))
 
 
 def is_left_out(source: Source, node: Node) -> bool:
@@ -157,15 +154,7 @@ def own(source: Source, node: Node, nested: tuple[Node, ...] = ()) -> Iterator[N
 
 def nested(source: Source, node: Node) -> tuple[Node, ...]:
     """Return the outermost named functions below a node."""
-    found = []
-    pending = list(reversed(node.children))
-    while pending:
-        child = pending.pop()
-        if is_unit(source, child):
-            found.append(child)
-        else:
-            pending.extend(reversed(child.children))
-    return tuple(found)
+    return tuple(unit for child in node.children for unit in outermost(child, partial(_is_unit, source)))
 
 
 def text_without(source: Source, node: Node, inside: tuple[Node, ...]) -> str:
@@ -177,7 +166,7 @@ def text_without(source: Source, node: Node, inside: tuple[Node, ...]) -> str:
     while pending:
         found = pending.pop()
         if found.id in left_out:
-            tokens.append(f"<function {own_name(source, found)}>")
+            tokens.append(f"<function {_own_name(source, found)}>")
         elif is_unread(source, found):
             continue
         elif found.child_count == 0 or found.type in kinds.strings:
@@ -205,11 +194,11 @@ def _named_functions(source: Source) -> Iterator[tuple[str, Node]]:
         if is_left_out(source, node):
             continue
         name = above
-        if is_unit(source, node):
-            name = joined(above, own_name(source, node))
+        if _is_unit(source, node):
+            name = joined(above, _own_name(source, node))
             yield name, node
         elif node.type in kinds.classes:
-            name = joined(above, class_name(source, node))
+            name = joined(above, _class_name(source, node))
         pending.extend((name, child) for child in reversed(node.named_children))
 
 
@@ -250,16 +239,15 @@ def _header(source: Source, node: Node, inner: Node) -> list[Statement]:
 
 _NAME = 60
 """The most characters of a name that are kept; names can be computed."""
-_SCRIPTS = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 _BOUND_BY = {"variable_declarator": "name", "pair": "key", "assignment_expression": "left", "var_spec": "name"}
 _FIELDS = frozenset({"public_field_definition", "field_definition"})
 
 
-def own_name(source: Source, node: Node) -> str:
+def _own_name(source: Source, node: Node) -> str:
     """Return a function's name without its classes; in Go with its receiver's type; for `get x` with the word."""
     named = node.child_by_field_name("name")
     if node.type in NODE_TYPES[source.language].closures or named is None:
-        return bound_name(source, node) or node.type
+        return _bound_name(source, node) or node.type
     name = source.text(named)
     receiver = node.child_by_field_name("receiver") if source.language is Language.GO else None
     if receiver is not None:
@@ -269,10 +257,10 @@ def own_name(source: Source, node: Node) -> str:
     return f"{accessor} {name}" if accessor and accessor != name else name
 
 
-def bound_name(source: Source, node: Node) -> str:
+def _bound_name(source: Source, node: Node) -> str:
     """Return a closure's name: of its variable or property, or of the top-level call that takes it."""
     parent = node.parent
-    if parent is None or source.language not in (*_SCRIPTS, Language.GO, Language.PHP):
+    if parent is None or source.language not in (*SCRIPTS, Language.GO, Language.PHP):
         return ""
     while parent.type in ("expression_list", "parenthesized_expression", "await_expression") and parent.parent:
         if parent.type == "parenthesized_expression" and parent.parent.type == "call_expression":
@@ -288,12 +276,13 @@ def bound_name(source: Source, node: Node) -> str:
         return "default"
     taker = parent.parent if parent.type == "arguments" else None
     called = taker.child_by_field_name("function") if taker is not None else None
-    if called is None or _is_inside_function(source, parent):
+    kinds = NODE_TYPES[source.language]
+    if called is None or enclosing(parent, kinds.functions | kinds.closures) is not None:
         return ""
     return f"{''.join(source.text(called).split('(')[0].split())}()"
 
 
-def class_name(source: Source, node: Node) -> str:
+def _class_name(source: Source, node: Node) -> str:
     """Return the name of a class, a module, or the type that an `impl` is for."""
     named = node.child_by_field_name("name") or node.child_by_field_name("type")
     return re.sub(r"[<\[].*", "", source.text(named), flags=re.DOTALL) if named else ""
@@ -303,13 +292,3 @@ def joined(above: str, name: str) -> str:
     """Return the qualified name, on one line."""
     plain = " ".join(name.split())[:_NAME]
     return f"{above}.{plain}" if above and plain else above or plain
-
-
-def _is_inside_function(source: Source, node: Node) -> bool:
-    kinds = NODE_TYPES[source.language]
-    above = node.parent
-    while above is not None:
-        if above.type in kinds.functions or above.type in kinds.closures:
-            return True
-        above = above.parent
-    return False

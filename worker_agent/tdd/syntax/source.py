@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -31,6 +31,8 @@ class Language(StrEnum):
     RUBY = "Ruby"
     CSHARP = "C#"
 
+
+SCRIPTS = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 
 _SUFFIXES = {
     ".py": Language.PYTHON,
@@ -125,6 +127,25 @@ def walk(node: Node) -> Iterator[Node]:
         found = pending.pop()
         yield found
         pending.extend(reversed(found.children))
+
+
+def outermost(node: Node, is_wanted: Callable[[Node], bool]) -> Iterator[Node]:
+    """Yield the wanted ones of a node and everything below it, without those within another wanted one."""
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        if is_wanted(found):
+            yield found
+        else:
+            pending.extend(reversed(found.children))
+
+
+def enclosing(node: Node, types: Collection[str]) -> Node | None:
+    """Return the nearest node of one of these types around a node; None if there is none."""
+    above = node.parent
+    while above is not None and above.type not in types:
+        above = above.parent
+    return above
 
 
 def line_of(node: Node) -> int:

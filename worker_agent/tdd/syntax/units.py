@@ -17,7 +17,7 @@ from worker_agent.tdd.syntax import (
     units_ruby,
     units_rust,
 )
-from worker_agent.tdd.syntax.source import Language, Source, line_of, walk
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, Source, line_of, walk
 from worker_agent.tdd.syntax.units_checks import checks_in, is_check
 from worker_agent.tdd.syntax.units_found import FoundTest, child, inside, statements
 from worker_agent.tdd.syntax.units_meaning import digest, hashed
@@ -54,25 +54,20 @@ class TestUnit:
 
 _READERS: dict[Language, Callable[[Source], Iterator[FoundTest]]] = {
     Language.PYTHON: units_python.found_in,
-    Language.JAVASCRIPT: units_javascript.found_in,
-    Language.TYPESCRIPT: units_javascript.found_in,
-    Language.TSX: units_javascript.found_in,
+    **dict.fromkeys(SCRIPTS, units_javascript.found_in),
     Language.GO: units_go.found_in,
     Language.RUST: units_rust.found_in,
-    Language.JAVA: units_classes.found_in,
-    Language.PHP: units_classes.found_in,
-    Language.CSHARP: units_classes.found_in,
+    **dict.fromkeys((Language.JAVA, Language.PHP, Language.CSHARP), units_classes.found_in),
     Language.RUBY: units_ruby.found_in,
 }
 
 
 def found_in(source: Source) -> tuple[FoundTest, ...]:
     """Return the tests as nodes of the tree."""
-    reader = _READERS.get(source.language)
-    return tuple(reader(source)) if reader is not None else ()
+    return tuple(_READERS[source.language](source))
 
 
-def tests_in(source: Source, elsewhere: Mapping[str, str] | None = None) -> tuple[TestUnit, ...]:  # noqa: PT028 - no test
+def units_in(source: Source, elsewhere: Mapping[str, str] | None = None) -> tuple[TestUnit, ...]:
     """Return the tests in the order of the file.
 
     `elsewhere` has the meaning of names that other files define for this one: fixtures of `conftest.py`, helpers that
@@ -82,13 +77,10 @@ def tests_in(source: Source, elsewhere: Mapping[str, str] | None = None) -> tupl
     return units_of(source, every, definitions(source, [found.node for found in every]), elsewhere or {})
 
 
-tests_in.__test__ = False  # type: ignore[attr-defined]  # pytest takes every function named test* for a test
-
-
 def units_of(
     source: Source, every: Iterable[FoundTest], known: Definitions, elsewhere: Mapping[str, str]
 ) -> tuple[TestUnit, ...]:
-    """Return `tests_in` for a file whose tests and definitions are known."""
+    """Return `units_in` for a file whose tests and definitions are known."""
     return tuple(_unit(source, found, known, elsewhere) for found in every)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.source import Language, Source
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, Source, outermost
 from worker_agent.tdd.syntax.units_found import child
 
 _CALLS = words(
@@ -37,27 +38,17 @@ _RUBY = re.compile(r"expect|assert\w*|refute\w*|(?:must|wont)_\w+|should\w*|is_e
 
 _PATTERNS = {
     Language.PYTHON: _PYTHON,
-    Language.JAVASCRIPT: _JAVASCRIPT,
-    Language.TYPESCRIPT: _JAVASCRIPT,
-    Language.TSX: _JAVASCRIPT,
+    **dict.fromkeys(SCRIPTS, _JAVASCRIPT),
     Language.GO: _GO,
     Language.RUST: _RUST,
-    Language.JAVA: _CLASSES,
-    Language.PHP: _CLASSES,
-    Language.CSHARP: _CLASSES,
+    **dict.fromkeys((Language.JAVA, Language.PHP, Language.CSHARP), _CLASSES),
     Language.RUBY: _RUBY,
 }
 
 
 def checks_in(source: Source, node: Node) -> Iterator[Node]:
     """Yield the outermost checks within a node: `expect(x).not.toBe(1)` is one."""
-    pending = [node]
-    while pending:
-        found = pending.pop()
-        if is_check(source, found):
-            yield found
-        else:
-            pending.extend(reversed(found.named_children))
+    return outermost(node, partial(is_check, source))
 
 
 def is_check(source: Source, node: Node) -> bool:
@@ -65,12 +56,12 @@ def is_check(source: Source, node: Node) -> bool:
     if node.type == "assert_statement":
         return True
     pattern = _PATTERNS[source.language]
-    if source.language in {Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX}:
+    if source.language in SCRIPTS:
         return node.type in {"call_expression", "member_expression"} and bool(pattern.match(_chain(source, node)))
-    return node.type in _CALLS and bool(pattern.match(callee(source, node)))
+    return node.type in _CALLS and bool(pattern.match(_callee(source, node)))
 
 
-def callee(source: Source, call: Node) -> str:
+def _callee(source: Source, call: Node) -> str:
     """Return the function of a call as it is written, on one line, type arguments left out."""
     for field in ("function", "macro"):
         function = child(call, field)
@@ -80,9 +71,7 @@ def callee(source: Source, call: Node) -> str:
     owner = child(call, "object") or child(call, "scope") or child(call, "receiver")
     joint = {"member_call_expression": "->", "scoped_call_expression": "::"}.get(call.type, ".")
     text = source.text(name) if name is not None else ""
-    if owner is None:
-        return text
-    if source.language is Language.RUBY:
+    if owner is None or source.language is Language.RUBY:
         return text
     lead = re.sub(r"\s+", "", source.text(owner))
     return f"{lead}{joint}{text}" if len(owner.children) < 4 else text

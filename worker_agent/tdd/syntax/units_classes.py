@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Language, Source, walk
-from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, first_text, statements
 
 _CLASSES = frozenset({"class_declaration", "record_declaration"})
-_METHODS = frozenset({"method_declaration"})
 _MARKS = frozenset({"annotation", "marker_annotation", "attribute"})
 _TEST = re.compile(
     r"(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property|Fact|Theory|TestCase|TestCaseSource|"
@@ -25,6 +24,9 @@ _CASES = re.compile(
 _SKIPS = re.compile(
     r"(?:Disabled\w*|Ignore|IgnoreAttribute|Explicit|EnabledOn\w*|EnabledIf\w*|RequiresPhp\w*|Requires\w*)$"
 )
+_MEANINGLESS = re.compile(rf"{_SKIPS.pattern}|(?:Test|Fact|Theory|DisplayName|TestDox)$")
+"""Marks that say nothing of what a test does."""
+
 _SETUP = re.compile(
     r"(?:Before|After|BeforeEach|AfterEach|BeforeAll|AfterAll|BeforeClass|AfterClass|BeforeMethod|SetUp|TearDown|"
     r"OneTimeSetUp|OneTimeTearDown|TestInitialize|TestCleanup|Rule|ClassRule)$"
@@ -36,7 +38,7 @@ _SKIPS_FIRST = re.compile(
 _SETUP_NAMES = frozenset(
     ["setUp", "tearDown", "setUpBeforeClass", "tearDownAfterClass", "InitializeAsync", "DisposeAsync", "Dispose"]
 )
-_MULTIPLE = frozenset({"element_value_array_initializer"})
+_ROWS = "element_value_array_initializer"
 _DOC_TEST = re.compile(r"@test\b")
 _DOC_PROVIDER = re.compile(r"@dataProvider\s+(\w+)")
 
@@ -76,7 +78,7 @@ def _class(source: Source, node: Node, scope: _Scope) -> Iterator[FoundTest]:
         _skip(source, marks(node)) or scope.skipped,
     )
     for found in statements(body):
-        if found.type in _METHODS:
+        if found.type == "method_declaration":
             yield from _method(source, found, inner)
     yield from _in_block(source, body, inner)
 
@@ -124,11 +126,8 @@ def _method(source: Source, node: Node, scope: _Scope) -> Iterator[FoundTest]:
     if body is None or not (named or junit3 or any(_TEST.match(mark_name(source, mark)) for mark in listed)):
         return
     tables = [mark for mark in listed if _CASES.match(mark_name(source, mark))]
-    skipped = _skip(source, listed)
-    kept = [mark for mark in listed if mark not in tables and not _SKIPS.match(mark_name(source, mark))]
-    kept = [
-        mark for mark in kept if mark_name(source, mark) not in {"Test", "Fact", "Theory", "DisplayName", "TestDox"}
-    ]
+    plain = [mark for mark in listed if _MEANINGLESS.match(mark_name(source, mark))]
+    kept = [mark for mark in listed if mark not in tables and mark not in plain]
     cases = [case for mark in tables for case in _cases(source, mark)]
     providers = _providers(source, node, listed, scope)
     cases += [Case("", row) for provider in providers for row in _rows(provider)]
@@ -140,7 +139,7 @@ def _method(source: Source, node: Node, scope: _Scope) -> Iterator[FoundTest]:
         scope.around,
         scope.owner,
         tuple(cases),
-        skipped=skipped or _skips_first(source, body) or scope.skipped,
+        skipped=_skip(source, listed) or _skips_first(source, body) or scope.skipped,
     )
 
 
@@ -151,7 +150,7 @@ def _bases(source: Source, scope: _Scope) -> str:
 def _cases(source: Source, mark: Node) -> Iterator[Case]:
     """Yield the rows of an annotation: each text of a list, or the annotation as a whole."""
     name = mark_name(source, mark)
-    rows = [row for found in walk(mark) if found.type in _MULTIPLE for row in statements(found)]
+    rows = [row for found in walk(mark) if found.type == _ROWS for row in statements(found)]
     yield from (Case(name, row) for row in (rows or [mark]))
 
 
@@ -177,6 +176,5 @@ def _rows(provider: Node) -> Iterator[Node]:
 
 
 def _skips_first(source: Source, body: Node) -> str:
-    first = next(statements(body), None)
-    text = "" if first is None else source.text(first)
+    text = first_text(source, body)
     return text.splitlines()[0] if _SKIPS_FIRST.match(text) else ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
@@ -73,7 +73,21 @@ def statements(block: Node | None) -> Iterator[Node]:
         yield from (found for found in block.named_children if "comment" not in found.type)
 
 
+def first_text(source: Source, block: Node | None) -> str:
+    """Return the text of the first statement of a block; empty for an empty one."""
+    first = next(statements(block), None)
+    return "" if first is None else source.text(first)
+
+
+def without_unfocused(every: Iterable[tuple[FoundTest, bool]], reason: str) -> Iterator[FoundTest]:
+    """Yield the tests, each given with True if it is focused; if any is, the others count as skipped."""
+    listed = list(every)
+    any_focused = any(focused for _, focused in listed)
+    for found, focused in listed:
+        is_hidden = any_focused and not focused and not found.skipped
+        yield replace(found, skipped=reason) if is_hidden else found
+
+
 def arguments(call: Node) -> list[Node]:
     """Return the arguments of a call, without comments."""
-    listed = call.child_by_field_name("arguments")
-    return [] if listed is None else list(statements(listed))
+    return list(statements(child(call, "arguments")))

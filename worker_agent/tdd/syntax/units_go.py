@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Source, walk
-from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, first_text, statements
 
 _NAME = re.compile(r"(?:Test|Fuzz|Benchmark)(?![a-z])\w*")
 _EXAMPLE = re.compile(r"Example(?![a-z])\w*")
@@ -63,7 +63,5 @@ def _tables(source: Source, body: Node) -> Iterator[Node]:
 
 
 def _skips_first(source: Source, body: Node) -> str:
-    block = next(statements(body), None)
-    first = next(statements(block), None) if block is not None else None
-    text = "" if first is None else source.text(first)
+    text = first_text(source, next(statements(body), None))
     return text if re.match(r"\w+\.(?:Skip|Skipf|SkipNow)\(|return$", text) else ""

@@ -13,7 +13,16 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Source
-from worker_agent.tdd.syntax.units_found import Case, FoundTest, arguments, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import (
+    Case,
+    FoundTest,
+    arguments,
+    child,
+    field_text,
+    first_text,
+    statements,
+    without_unfocused,
+)
 
 TESTS = frozenset(["it", "test", "specify", "fit", "xit", "ftest", "xtest", "xspecify"])
 BLOCKS = frozenset(["describe", "context", "suite", "fdescribe", "xdescribe", "xcontext"])
@@ -47,13 +56,8 @@ class _Scope:
 
 def found_in(source: Source) -> Iterator[FoundTest]:
     """Yield the tests, in the order of the file; if one is focused, the others count as skipped."""
-    every = list(_tests(source, source.root, _Scope(around=_hooks(source, source.root))))
-    any_focused = any(focused for _, focused in every)
-    for found, focused in every:
-        if any_focused and not focused and not found.skipped:
-            yield replace(found, skipped="another test is focused with only")
-        else:
-            yield found
+    every = _tests(source, source.root, _Scope(around=_hooks(source, source.root)))
+    return without_unfocused(every, "another test is focused with only")
 
 
 def call_of(source: Source, node: Node) -> JavaScriptCall:
@@ -82,10 +86,7 @@ def call_of(source: Source, node: Node) -> JavaScriptCall:
 @lru_cache(maxsize=4)
 def _aliases(source: Source) -> dict[str, str]:
     """Return the file's own names for test functions: `const posixTest = isWindows ? test.skip : test`."""
-    found: dict[str, str] = {}
-    for match in _ALIAS.finditer(source.content):
-        found[match[1].decode()] = match[2].decode()
-    return found
+    return {match[1].decode(): match[2].decode() for match in _ALIAS.finditer(source.content)}
 
 
 def callback(call: Node) -> Node | None:
@@ -114,9 +115,7 @@ def _tests(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTes
         if is_test(source, found):
             yield _test(source, found, around)
             continue
-        inner = _loop_scope(source, found, around)
-        if _is_block(source, found):
-            inner = _block(source, found, around)
+        inner = (_block if _is_block(source, found) else _loop_scope)(source, found, around)
         pending.extend((each, inner) for each in reversed(found.named_children))
 
 
@@ -225,11 +224,9 @@ def _skip(source: Source, node: Node, call: JavaScriptCall) -> str:
 
 
 def _skips_first(source: Source, body: Node | None) -> str:
-    for statement in list(statements(body))[:1]:
-        text = source.text(statement)
-        if re.match(r"(?:return\s+)?(?:\w+\.)?(?:skip|pending|todo)\(", text) or re.match(r"return\s*;?$", text):
-            return text.splitlines()[0]
-    return ""
+    text = first_text(source, body)
+    skips = re.match(r"(?:return\s+)?(?:\w+\.)?(?:skip|pending|todo)\(|return\s*;?$", text)
+    return text.splitlines()[0] if skips else ""
 
 
 def _table(source: Source, table: Node) -> Iterator[Case]:

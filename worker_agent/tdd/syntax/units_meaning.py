@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
 
 from tree_sitter import Node
 
-from worker_agent.tdd.syntax.seen_code import SeenCode
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, Source
 
 _LAYOUT = frozenset({",", ";", "(", ")", "[", "]", "{", "}", ":", "\n", "`", '"', "'", "|"})
@@ -18,14 +19,8 @@ _TRANSPARENT = frozenset({"parenthesized_expression", "formal_parameters", "pare
 """Nodes that mean the same as their content."""
 
 _STRINGS = frozenset({"string", "string_literal", "interpreted_string_literal", "encapsed_string", "template_string"})
-_TEXTS = frozenset(
-    {
-        "string_content",
-        "string_fragment",
-        "string_literal_content",
-        "interpreted_string_literal_content",
-        "escape_sequence",
-    }
+_TEXTS = words(
+    "string_content string_fragment string_literal_content interpreted_string_literal_content escape_sequence"
 )
 _INSIDE = _TEXTS | {"string_start", "string_end"}
 _VERBATIM = frozenset({"token_tree"})
@@ -34,9 +29,34 @@ _VERBATIM = frozenset({"token_tree"})
 _QUOTE = re.compile(r"""\\(["'])""")
 _PREFIX = re.compile(rb"[A-Za-z]*")
 
-
 MOST_DIGESTS = 20_000
 """Most digests of code that are remembered."""
+
+T = TypeVar("T")
+
+
+class SeenCode(Generic[T]):
+    """Results of `find` for pieces of code, by their hashes; forgotten once there are `most`. For all threads."""
+
+    def __init__(self, find: Callable[[Source, Node], T], *, most: int) -> None:
+        self._find, self._most = find, most
+        self._known: dict[bytes, T] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def of(self, source: Source, node: Node) -> T:
+        """Return the fact about a piece of code, which depends on its text, its language and its kind alone."""
+        kind = f"{source.language}\0{node.type}\0".encode()
+        key = hashlib.blake2b(kind + source.content[node.start_byte : node.end_byte], digest_size=16).digest()
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        found = self._find(source, node)
+        if len(self._known) >= self._most:
+            self._known.clear()
+        self._known[key] = found
+        return found
 
 
 def digest(source: Source, *nodes: Node) -> str:

@@ -7,18 +7,13 @@ from itertools import pairwise
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.node_types import COMMENTS, words
-from worker_agent.tdd.syntax.source import Language, parse
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, parse, replaced
 from worker_agent.tdd.syntax.units import found_in
 
 _AROUND = words("decorated_definition expression_statement await_expression")
 """Nodes that hold a test and nothing else."""
 
-_ORDERED = frozenset(
-    {
-        *(Language.PYTHON, Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX),
-        *(Language.GO, Language.PHP, Language.RUBY),
-    }
-)
+_ORDERED = SCRIPTS | {Language.PYTHON, Language.GO, Language.PHP, Language.RUBY}
 """Languages whose runners take the tests in the order of the file."""
 
 _SAYS_ORDER = (b"@depends", b"#[Depends", b"pytest.mark.order", b"pytest.mark.dependency", b"describe.serial")
@@ -45,11 +40,9 @@ def reordered(path: str, content: bytes) -> bytes | None:
     moves.sort()
     if len(moves) < 2 or any(one[1] > next_one[0] for one, next_one in pairwise(moves)):
         return None
-    made, at = b"", 0
-    for start, end, text in moves:
-        made += content[at:start] + text
-        at = end
-    made += content[at:]
+    made = content
+    for start, end, text in reversed(moves):
+        made = replaced(made, start, end, text)
     return None if made == content else made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -14,6 +14,7 @@ from worker_agent.tdd.syntax.units_found import Case, FoundTest, arguments, chil
 from worker_agent.tdd.syntax.units_meaning import digest
 
 _SKIPS = re.compile(r"(?:.*\.)?(?:skip|skipif|xfail|skipIf|skipUnless|skipTest|SkipTest|expectedFailure|importorskip)$")
+_MODULE_SKIP = re.compile(r"(?:\w+\s*=\s*)?(?:pytest\.)?(?:importorskip\(|skip\(.*allow_module_level)", re.DOTALL)
 _MODULE_SETUP = frozenset(
     ["setup_module", "setup_function", "setUpModule", "teardown_module", "teardown_function", "tearDownModule"]
 )
@@ -42,9 +43,7 @@ class _Scope:
 def found_in(source: Source) -> Iterator[FoundTest]:
     """Yield the tests, in the order of the file; a later definition of the same name hides an earlier one."""
     every = _tests(source, source.root, _Scope((), (), _module_setup(source), (), _module_skip(source)))
-    last: dict[str, FoundTest] = {}
-    for found in every:
-        last[found.name] = found
+    last = {found.name: found for found in every}
     yield from sorted(last.values(), key=lambda found: found.node.start_byte)
 
 
@@ -139,12 +138,12 @@ def _class_scope(source: Source, statement: Node, scope: _Scope) -> _Scope:
     skips = [found for found in marks if _SKIPS.match(called(source, found))]
     skipped = _pytestmark(source, body) or (f"decorator {source.text(skips[0])}" if skips else "")
     around = [found for found in statements(body) if _acts_on_tests(source, found)]
-    bases = [found for found in [child(node, "superclasses")] if found is not None]
+    bases = child(node, "superclasses")
     kept = [found for found in marks if found not in skips]
     return _Scope(
         (*scope.names, field_text(source, node, "name")),
         (*scope.owner, node),
-        (*scope.around, *bases, *around),
+        (*scope.around, *([] if bases is None else [bases]), *around),
         (*scope.marks, *kept),
         skipped or scope.skipped,
     )
@@ -152,33 +151,28 @@ def _class_scope(source: Source, statement: Node, scope: _Scope) -> _Scope:
 
 def _acts_on_tests(source: Source, statement: Node) -> bool:
     node = definition_of(statement)
-    if node.type == "function_definition":
-        name = field_text(source, node, "name")
-        return bool(_CLASS_SETUP.fullmatch(name)) or _is_autouse(source, statement)
-    return False
+    is_setup = bool(_CLASS_SETUP.fullmatch(field_text(source, node, "name")))
+    return node.type == "function_definition" and (is_setup or is_autouse(source, statement))
 
 
-def _is_autouse(source: Source, statement: Node) -> bool:
+def is_autouse(source: Source, statement: Node) -> bool:
+    """Return whether a decorator makes a function a fixture that acts on tests which do not name it."""
     return any("autouse=True" in source.text(found).replace(" ", "") for found in decorators(statement))
 
 
 def _module_setup(source: Source) -> tuple[Node, ...]:
-    found = (statement for statement in statements(source.root))
     return tuple(
         statement
-        for statement in found
-        if field_text(source, definition_of(statement), "name") in _MODULE_SETUP or _is_autouse(source, statement)
+        for statement in statements(source.root)
+        if field_text(source, definition_of(statement), "name") in _MODULE_SETUP or is_autouse(source, statement)
     )
 
 
 def _module_skip(source: Source) -> str:
     for statement in statements(source.root):
         text = source.text(statement)
-        if statement.type == "expression_statement" and re.match(
-            r"(?:\w+\s*=\s*)?(?:pytest\.)?(?:importorskip\(|skip\(.*allow_module_level)", text, re.DOTALL
-        ):
-            return f"module {text.splitlines()[0]}"
-        if statement.type == "raise_statement" and "SkipTest" in text:
+        calls = statement.type == "expression_statement" and _MODULE_SKIP.match(text)
+        if calls or (statement.type == "raise_statement" and "SkipTest" in text):
             return f"module {text.splitlines()[0]}"
     return _pytestmark(source, source.root)
 
@@ -215,14 +209,10 @@ def _function(source: Source, statement: Node, scope: _Scope) -> FoundTest:
 
 
 def _skips_first(source: Source, body: Node | None) -> str:
-    first = [found for found in statements(body) if not _is_text(found)][:1]
-    for statement in first:
-        text = source.text(statement)
-        if re.match(r"(?:(?:pytest|self)\.)?(?:skip|skipTest|xfail|importorskip)\(|raise\s+(?:\w+\.)*Skip", text):
-            return text.splitlines()[0]
-        if re.match(r"return\b", text):
-            return "returns at once"
-    return ""
+    text = next((source.text(found) for found in statements(body) if not _is_text(found)), "")
+    if re.match(r"(?:(?:pytest|self)\.)?(?:skip|skipTest|xfail|importorskip)\(|raise\s+(?:\w+\.)*Skip", text):
+        return text.splitlines()[0]
+    return "returns at once" if re.match(r"return\b", text) else ""
 
 
 def _is_text(statement: Node) -> bool:
@@ -235,7 +225,8 @@ def _cases(source: Source, table: Node) -> Iterator[Case]:
     plain = [found for found in given if found.type != "keyword_argument"]
     named = {field_text(source, found, "name"): found for found in given if found.type == "keyword_argument"}
     is_expand = called(source, table).endswith("expand")
-    values = _values(plain, named, 0 if is_expand else 1)
+    position = 0 if is_expand else 1
+    values = plain[position] if len(plain) > position else child(named.get("argvalues"), "value")
     names = [] if is_expand else plain[:1] or [found for name, found in named.items() if name == "argnames"]
     names += [found for name, found in named.items() if name in {"indirect", "scope"}]
     key = digest(source, *names)
@@ -254,9 +245,3 @@ def _constant(source: Source, name: Node) -> Node:
             value = child(inner, "right")
             return value if value is not None and value.type in {"list", "tuple"} else name
     return name
-
-
-def _values(plain: Sequence[Node], named: dict[str, Node], position: int) -> Node | None:
-    if len(plain) > position:
-        return plain[position]
-    return child(named.get("argvalues"), "value")

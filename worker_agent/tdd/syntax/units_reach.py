@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from worker_agent.tdd.syntax.inline_tests import test_ranges
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.seen_code import SeenCode
 from worker_agent.tdd.syntax.source import Language, Source, walk
 from worker_agent.tdd.syntax.units_checks import checks_in
 from worker_agent.tdd.syntax.units_found import child, field_text, inside, statements
-from worker_agent.tdd.syntax.units_meaning import digest, hashed
+from worker_agent.tdd.syntax.units_meaning import SeenCode, digest, hashed
+from worker_agent.tdd.syntax.units_python import definition_of
+from worker_agent.tdd.syntax.units_rust import ranges_of_tests
 
 _FUNCTIONS = words(
     "function_definition function_declaration generator_function_declaration method_declaration function_item"
@@ -61,7 +61,7 @@ def definitions(source: Source, tests: Iterable[Node]) -> Definitions:
     """Return all named definitions outside of functions; tests are left out."""
     found: dict[str, tuple[Definition, ...]] = {}
     starts = {node.start_byte for node in tests}
-    ranges = test_ranges(source)
+    ranges = ranges_of_tests(source)
     for key, node in _named_definitions(source, starts):
         if ranges and not any(start <= node.start_byte < end for start, end in ranges):
             continue  # code that stands in the same file is what is tested
@@ -99,11 +99,9 @@ def uses(source: Source, node: Node) -> frozenset[str]:
     return _USES.of(source, node)
 
 
-def _uses(source: Source, node: Node) -> frozenset[str]:
-    return frozenset(key for found in walk(node) for key in _keys(source, found))
-
-
-_USES = SeenCode(_uses, most=MOST_USES)
+_USES = SeenCode[frozenset[str]](
+    lambda source, node: frozenset(key for found in walk(node) for key in _keys(source, found)), most=MOST_USES
+)
 
 
 def _keys(source: Source, node: Node) -> Iterator[str]:
@@ -115,9 +113,8 @@ def _keys(source: Source, node: Node) -> Iterator[str]:
     if source.language in _FLAT:
         yield from (name, f".{name}")
         return
-    owner = parent.child_by_field_name("object") if parent is not None else None
-    is_member = parent is not None and owner is not None and owner != node
-    if is_member and owner is not None:
+    owner = child(parent, "object")
+    if owner is not None and owner != node:
         if source.text(owner) in _SELF:
             yield f".{name}"
     elif node.type != "property_identifier" and not _is_keyword(parent, node):
@@ -135,7 +132,7 @@ def _named_definitions(source: Source, tests: set[int]) -> Iterator[tuple[str, N
         whole, is_member = pending.pop()
         if whole.start_byte in tests and whole.type != "class_definition":
             continue
-        node = (child(whole, "definition") or whole) if whole.type == "decorated_definition" else whole
+        node = definition_of(whole)
         if node.type in _TYPES:
             body = child(node, "body")
             if not any(node.start_byte <= start < node.end_byte for start in tests):

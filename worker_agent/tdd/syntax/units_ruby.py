@@ -10,7 +10,16 @@ from tree_sitter import Node
 
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source
-from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import (
+    Case,
+    FoundTest,
+    arguments,
+    child,
+    field_text,
+    first_text,
+    statements,
+    without_unfocused,
+)
 
 _GROUPS = frozenset(["describe", "context", "feature", "xdescribe", "xcontext", "fdescribe", "fcontext"])
 _EXAMPLES = words("it specify example scenario xit xspecify xexample fit fspecify fexample pending skip its")
@@ -29,21 +38,12 @@ class _Scope:
 
 def found_in(source: Source) -> Iterator[FoundTest]:
     """Yield the tests, in the order of the file; if one is focused, the others count as skipped."""
-    every = list(_tests(source, source.root, _Scope()))
-    any_focused = any(focused for _, focused in every)
-    for found, focused in every:
-        hidden = any_focused and not focused and not found.skipped
-        yield replace(found, skipped="another test is focused") if hidden else found
+    return without_unfocused(_tests(source, source.root, _Scope()), "another test is focused")
 
 
 def block_of(call: Node) -> Node | None:
     """Return the body of the block that a call is given."""
     return child(child(call, "block"), "body")
-
-
-def arguments_of(call: Node) -> list[Node]:
-    """Return the arguments of a call."""
-    return list(statements(child(call, "arguments")))
 
 
 def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[tuple[FoundTest, bool]]:
@@ -61,7 +61,7 @@ def _call(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTest
     has_block = child(node, "block") is not None
     if method in _GROUPS and has_block and (receiver is None or source.text(receiver) == "RSpec"):
         yield from _tests(source, block_of(node) or node, _group(source, node, scope))
-    elif receiver is None and (method in _EXAMPLES or method == "test") and (has_block or arguments_of(node)):
+    elif receiver is None and (method in _EXAMPLES or method == "test") and (has_block or arguments(node)):
         if scope.titles or method == "test":
             yield _example(source, node, scope)
     elif has_block and (body := block_of(node)) is not None:
@@ -78,7 +78,7 @@ def _group(source: Source, node: Node, scope: _Scope) -> _Scope:
     hooks = [found for found in statements(block_of(node)) if field_text(source, found, "method") in _HOOKS]
     method = field_text(source, node, "method")
     return _Scope(
-        (*scope.titles, *(_title(source, found) for found in arguments_of(node) if not _is_option(found))),
+        (*scope.titles, *(_title(source, found) for found in arguments(node) if not _is_option(found))),
         (*scope.around, *hooks),
         scope.cases,
         _skip(source, node) or scope.skipped,
@@ -87,7 +87,7 @@ def _group(source: Source, node: Node, scope: _Scope) -> _Scope:
 
 
 def _example(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
-    titles = [_title(source, found) for found in arguments_of(node)[:1] if not _is_option(found)]
+    titles = [_title(source, found) for found in arguments(node)[:1] if not _is_option(found)]
     body, method = block_of(node), field_text(source, node, "method")
     name, pattern = _join_titles([*scope.titles, *titles])
     if not titles:
@@ -133,14 +133,14 @@ def _is_option(node: Node) -> bool:
 
 
 def _is_focused(source: Source, node: Node) -> bool:
-    return any(re.match(r":(?:focus|fit)$|focus:\s*true", source.text(found)) for found in arguments_of(node))
+    return any(re.match(r":(?:focus|fit)$|focus:\s*true", source.text(found)) for found in arguments(node))
 
 
 def _skip(source: Source, node: Node) -> str:
     method = field_text(source, node, "method")
     if method.startswith("x") or method in {"pending", "skip"} or child(node, "block") is None:
         return method
-    for found in arguments_of(node):
+    for found in arguments(node):
         text = source.text(found)
         if re.match(r":(?:skip|pending)$|(?:skip|pending):(?!\s*false)", text):
             return text
@@ -148,8 +148,7 @@ def _skip(source: Source, node: Node) -> str:
 
 
 def _skips_first(source: Source, body: Node | None) -> str:
-    first = next(statements(body), None)
-    text = "" if first is None else source.text(first)
+    text = first_text(source, body)
     return text.splitlines()[0] if re.match(r"(?:skip|pending|return)\b", text) else ""
 
 

@@ -1,4 +1,4 @@
-"""Tests of a Rust file: functions with a test attribute, in whatever module, with the cases of rstest."""
+"""Tests of a Rust file: in whatever module, with the cases of rstest, apart from the code of the same file (pure)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from worker_agent.tdd.syntax.inline_tests import rust_items
-from worker_agent.tdd.syntax.source import Source
+from worker_agent.tdd.syntax.source import Language, Source, replaced
 from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text
 
 _TEST = re.compile(r"(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm_bindgen_test|case)$")
@@ -20,7 +19,7 @@ def found_in(source: Source) -> Iterator[FoundTest]:
 
 
 def _tests(source: Source, block: Node, modules: tuple[str, ...]) -> Iterator[FoundTest]:
-    for node, attributes in rust_items(block):
+    for node, attributes in _items(block):
         body = child(node, "body")
         if node.type == "mod_item" and body is not None:
             yield from _tests(source, body, (*modules, field_text(source, node, "name")))
@@ -48,3 +47,49 @@ def _test(source: Source, node: Node, attributes: list[Node], modules: tuple[str
         cases=tuple(Case("", found) for found in cases),
         skipped=source.text(skips[0]) if skips else "",
     )
+
+
+def ranges_of_tests(source: Source) -> list[tuple[int, int]]:
+    """Return the byte ranges of a code file that are tests, attributes included; empty for other languages."""
+    if source.language is not Language.RUST:
+        return []
+    return [
+        (attributes[0].start_byte, node.end_byte)
+        for node, attributes in _items(source.root)
+        if any(_is_test(source.text(attribute)) for attribute in attributes)
+    ]
+
+
+def with_tests_of(base: Source | None, head: Source) -> bytes | None:
+    """Return the base's file with the tests of the head in place of its own; None if neither has any.
+
+    If the base does not have the file, the result is its tests alone: nothing includes it there.
+    """
+    own = ranges_of_tests(base) if base is not None else []
+    others = ranges_of_tests(head)
+    if not own and not others:
+        return None
+    if base is None:
+        return b""
+    code = base.content
+    for start, end in reversed(own):
+        code = replaced(code, start, end, b"")
+    laid = b"\n".join(head.content[start:end] for start, end in others)
+    return b"\n".join([code.rstrip(b"\n"), b"", laid, b""])
+
+
+def _items(block: Node) -> Iterator[tuple[Node, list[Node]]]:
+    """Yield each item of a Rust file or module, with the attributes above it."""
+    attributes: list[Node] = []
+    for node in block.named_children:
+        if node.type == "attribute_item":
+            attributes.append(node)
+        elif "comment" not in node.type:
+            yield node, attributes
+            attributes = []
+
+
+def _is_test(attribute: str) -> bool:
+    """Return whether an attribute is `#[cfg(test)]`, `#[test]` or their like."""
+    plain = "".join(attribute.split())
+    return plain.startswith(("#[cfg(test", "#[cfg(all(test", "#[test]", "#[tokio::test", "#[cfg(any(test"))
