@@ -10,7 +10,7 @@ from typing import assert_never
 
 import structlog
 
-from planner_agent import plan_comment
+from planner_agent import comments, plan_comment
 from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide, stop_request
 from planner_agent.drafting import Drafting
 from planner_agent.effects import CONFIGURATION, Closing, Effects
@@ -238,13 +238,13 @@ class Planner:
         """Stop by a person's order, which was noticed between or during steps."""
         snapshot = await self._observer.look(held)
         if Flag.PAUSED in self._policy.names.read(snapshot.issue.labels).flags:
-            await self._effects.pause(held)
+            await self._effects.show(held, comments.paused(held.fence))  # it goes on when the flag is removed
         else:
             await self._effects.withdraw(held, reason)
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Post in the thread until when it waits, and why."""
-        await self._effects.wait_for(held, sentence)
+        await self._effects.show(held, comments.waiting(held.fence, sentence))
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the story to a person, with the flags that fit the error."""

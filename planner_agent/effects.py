@@ -75,7 +75,7 @@ class Effects:
         told = comments.given_up(held.fence, Unexplained(), self._restart)
         known = await self._forge.status.data(held.fence.key.number)
         if any(known.get(name) != told.data[name] for name in ("stage", "plan")):
-            await self._show(held, told)
+            await self.show(held, told)
 
     async def post(self, held: Held, snapshot: Snapshot, plan: Plan) -> Comment:
         """Post a plan, bound to the text that it was made from."""
@@ -93,7 +93,7 @@ class Effects:
         """Leave the plan to a person, and post the reason if the configuration would usually approve it."""
         await advance(held, FenceChange(stage=move(Track.STORY, held.fence.stage, event).to, phase=""))
         if event is Event.PLAN_POSTED and self._policy.auto and snapshot.order is None:
-            await self._show(held, comments.changed_meanwhile(held.fence))
+            await self.show(held, comments.changed_meanwhile(held.fence))
 
     async def approve(self, held: Held, by: str) -> None:
         """Record the approval of the plan; from here on only its creation is left."""
@@ -114,7 +114,7 @@ class Effects:
             raise Blocked("There is no plan to create specifications from.")
         created = await self._specifications.create(held, snapshot.issue, plan.plan, plan.sha)
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CREATED).to
-        await self._show(held, comments.specified(replace(held.fence, stage=to), created))
+        await self.show(held, comments.specified(replace(held.fence, stage=to), created))
         await advance(held, FenceChange(stage=to, phase=""))
         await self.show_labels(held, snapshot)
         numbers = ", ".join(f"#{one.number}" for one in created)
@@ -125,7 +125,7 @@ class Effects:
         number = snapshot.issue.number
         numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
-        await self._show(held, comments.finished(replace(held.fence, stage=to), numbers))
+        await self.show(held, comments.finished(replace(held.fence, stage=to), numbers))
         held.memory.keep(Closing())
         await self._forge.closing.close(snapshot.issue, held)
         self._forge.inbox.dismiss(number)
@@ -138,16 +138,8 @@ class Effects:
         if stage in STAGES - {Stage.SPECIFIED}:
             await advance(held, FenceChange(stage=move(Track.STORY, stage, Event.GAVE_UP).to))
         issue = await self._forge.issues.issue(number)
-        await self._show(held, comments.given_up(held.fence, error, self._restart))
+        await self.show(held, comments.given_up(held.fence, error, self._restart))
         await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
-
-    async def wait_for(self, held: Held, sentence: str) -> None:
-        """Post that it waits until the time in its fence; the first agent after that continues."""
-        await self._show(held, comments.waiting(held.fence, sentence))
-
-    async def pause(self, held: Held) -> None:
-        """Post that a person paused it; the stage stays, so that it continues when the flag is removed."""
-        await self._show(held, comments.paused(held.fence))
 
     async def withdraw(self, held: Held, reason: str) -> None:
         """End it by a person's order: the fence records that, and a closed story loses its stage labels."""
@@ -155,7 +147,8 @@ class Effects:
         if not issue.open:
             await self._forge.closing.unlabel(issue, held)
         await advance(held, FenceChange(stage=Stage.WITHDRAWN))
-        await self._show(held, comments.withdrawn(held.fence, reason, self._restart))
+        await self.show(held, comments.withdrawn(held.fence, reason, self._restart))
 
-    async def _show(self, held: Held, status: Status) -> None:
+    async def show(self, held: Held, status: Status) -> None:
+        """Put a status into the status comment of the held story."""
         await self._forge.status.show(held.fence.key.number, status, held)

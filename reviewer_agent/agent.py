@@ -10,6 +10,7 @@ from typing import assert_never
 
 import structlog
 
+from reviewer_agent import comments
 from reviewer_agent.candidates import before, expected_stage, stop_request
 from reviewer_agent.decide import Action, decide
 from reviewer_agent.effects import Effects
@@ -292,7 +293,7 @@ class Reviewer:
         if decide(snapshot, now=held.server_now()) is Action.FINISH:
             await self._merging.finish(held, snapshot.pull_request)
         elif Flag.PAUSED in snapshot.flags:
-            await self._effects.pause(held)
+            await self._effects.show(held, comments.paused(held.fence))  # it goes on when the flag is removed
         else:
             await self._effects.withdraw(held, reason, snapshot.pull_request)
 
@@ -303,7 +304,7 @@ class Reviewer:
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Post in the thread until when it waits, and why."""
-        await self._effects.wait_for(held, sentence)
+        await self._effects.show(held, comments.waiting(held.fence, sentence))
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the pull request to a person, with the flags and the stage that fit the error."""

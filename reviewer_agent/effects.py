@@ -96,7 +96,7 @@ class Effects:
         told = comments.given_up(held.fence, Unexplained(), self._policy.names)
         known = await self._forge.status.data(held.fence.key.number)
         if any(known.get(name) != told.data[name] for name in ("stage", "head", "round")):
-            await self._show(held, told)
+            await self.show(held, told)
 
     async def submit(self, held: Held, draft: Draft) -> ReviewVerdict:
         """Post the one review of this commit; raises `Unpostable` if GitHub refuses it, and `NotShown`."""
@@ -158,11 +158,11 @@ class Effects:
         again, round = reviewed_again(held.fence.work_head), min(held.fence.round, max(snapshot.bounds.rounds - 2, 0))
         change = FenceChange(stage=intent.stage, phase=again, attempt=intent.attempt, round=round, approved_by="")
         await advance(held, change)
-        await self._show(held, comments.read_anew(held.fence))
+        await self.show(held, comments.read_anew(held.fence))
 
     async def let_go(self, held: Held, pull_request: PullRequest) -> Ended:
         """Stop: other commits than those under review were pushed, and nobody with write access asks to review them."""
-        await self._show(held, comments.not_asked(held.fence, pull_request, self._policy.names))
+        await self.show(held, comments.not_asked(held.fence, pull_request, self._policy.names))
         return Ended(Result.PARKED, "commits were pushed that nobody with write access asked to review")
 
     async def request_changes(self, held: Held, pull_request: PullRequest) -> Ended:
@@ -189,7 +189,7 @@ class Effects:
             status = comments.sent_back(held.fence)
         elif held.fence.phase == BASE_MOVED:
             status = comments.sent_to_base(held.fence, pull_request.base_branch)
-        await self._show(held, status)
+        await self.show(held, status)
         return Ended(Result.HANDED_OVER, "changes are requested")
 
     async def leave(self, held: Held, snapshot: Snapshot) -> Ended:
@@ -278,7 +278,7 @@ class Effects:
 
     async def _show_blocker(self, held: Held, blocker: Blocker, facts: comments.Facts) -> None:
         """Post what keeps the approved pull request from being merged now."""
-        await self._show(held, comments.approved(held.fence, blocker, self._policy.names, facts))
+        await self.show(held, comments.approved(held.fence, blocker, self._policy.names, facts))
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
         """Hand it to a person: fence, label and flags, and one comment with the reason."""
@@ -287,22 +287,14 @@ class Effects:
             begun = Stage.IN_REVIEW if held.fence.stage is Stage.REVIEWING else held.fence.stage
             await advance(held, FenceChange(stage=move(Track.PULL_REQUEST, begun, Event.GAVE_UP).to))
         text = error.text if isinstance(error, Unpostable) else ""
-        await self._show(held, comments.given_up(held.fence, error, self._policy.names, text))
+        await self.show(held, comments.given_up(held.fence, error, self._policy.names, text))
         await self._forge.labels.show(held.fence.key.number, held.fence.stage, held, flags_on=tuple(flags))
-
-    async def wait_for(self, held: Held, sentence: str) -> None:
-        """Post that it waits until the time in its fence; the first agent after that continues."""
-        await self._show(held, comments.waiting(held.fence, sentence))
-
-    async def pause(self, held: Held) -> None:
-        """Post that a person paused it; the stage stays, so that it continues when the flag is removed."""
-        await self._show(held, comments.paused(held.fence))
 
     async def hold_off(self, held: Held, reason: Blocker) -> Ended:
         """Put off the review, which costs money; the stage stays, and the fence says what to check before a claim."""
         wait = _wait_of_heartbeat(held, next(word for word, named in WAITS.items() if named is reason))
         await advance(held, FenceChange(wait=wait))
-        await self._show(held, comments.put_off(held.fence, reason, self._policy.names))
+        await self.show(held, comments.put_off(held.fence, reason, self._policy.names))
         return Ended(Result.PARKED, str(reason))
 
     async def withdraw(self, held: Held, reason: str, pull_request: PullRequest) -> Ended:
@@ -312,7 +304,7 @@ class Effects:
         if held.fence.stage is not Stage.WITHDRAWN:
             await advance(held, FenceChange(stage=Stage.WITHDRAWN))
         names = self._policy.names if pull_request.open else None
-        await self._show(held, comments.withdrawn(held.fence, reason, names))
+        await self.show(held, comments.withdrawn(held.fence, reason, names))
         return Ended(Result.WITHDRAWN, reason)
 
     async def record(self, held: Held, event: Event, change: FenceChange | None = None) -> None:
@@ -320,7 +312,8 @@ class Effects:
         to = move(Track.PULL_REQUEST, held.fence.stage, event).to
         await advance(held, replace(change or FenceChange(), stage=to))
 
-    async def _show(self, held: Held, status: Status) -> None:
+    async def show(self, held: Held, status: Status) -> None:
+        """Put a status into the status comment of the held pull request."""
         await self._forge.status.show(held.fence.key.number, status, held)
 
 
