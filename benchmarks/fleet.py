@@ -21,6 +21,26 @@ SIZES = Sizes(repositories=3, issues=60, workers=12, reviewers=3, accounts=3, po
 
 SECONDS_PER_ISSUE = 40.0
 
+UNDER_WAY_SECONDS = 0.5
+"""Seconds after a refusal in which a request may have been sent before the refusal was read."""
+
+MARGIN_SECONDS = 1.0
+"""Seconds at the end of a pause that are not counted: the lab tells whole seconds."""
+
+COUNTED_SECONDS = 59.0
+"""Seconds in which no more can be created than in the lab's minute, which it tells in whole seconds."""
+
+CHARGED_PER_HOUR = 5000
+"""Requests of one account that GitHub, and the lab, allow in an hour."""
+
+POINTS_PER_MINUTE = 900
+"""Points of REST requests that GitHub allows one account in a minute: a read is a point, a write five.
+
+GitHub does not say whether an answer 304 counts; here it does. The lab does not enforce this limit.
+"""
+
+_POINTS_OF_A_WRITE = 5
+
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     """Measure with every issue ready at once; the run ends when all are merged."""
@@ -77,27 +97,6 @@ def details(fleet: Fleet, seconds: float) -> dict[str, object]:
         "seconds": round(seconds),
         "load": round(psutil.getloadavg()[0], 1),
     }
-
-
-UNDER_WAY_SECONDS = 0.5
-"""Seconds after a refusal in which a request may have been sent before the refusal was read."""
-
-MARGIN_SECONDS = 1.0
-"""Seconds at the end of a pause that are not counted: the lab tells whole seconds."""
-
-COUNTED_SECONDS = 59.0
-"""Seconds in which no more can be created than in the lab's minute, which it tells in whole seconds."""
-
-CHARGED_PER_HOUR = 5000
-"""Requests of one account that GitHub, and the lab, allow in an hour."""
-
-POINTS_PER_MINUTE = 900
-"""Points of REST requests that GitHub allows one account in a minute: a read is a point, a write five.
-
-GitHub does not say whether an answer 304 counts; here it does. The lab does not enforce this limit.
-"""
-
-_POINTS_OF_A_WRITE = 5
 
 
 def limits(

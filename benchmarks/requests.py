@@ -37,6 +37,13 @@ STORIES = ("domain", "initial")
 
 _SCRIPT = Template((Path(__file__).with_name("story.yml")).read_text(encoding="utf-8"))
 
+_COUNTING_GIT = """\
+#!/bin/sh
+[ -z "$GIT_CONFIG_COUNT" ] || printf '%s\\n' "$*" >> {log}
+exec {git} "$@"
+"""
+"""A `git` before the real one on the PATH of agents: it counts the engine's own, to which alone settings are given."""
+
 
 def script(*names: str) -> str:
     """Return the scenario for one issue per name, each right at once."""
@@ -148,14 +155,6 @@ async def _measure_gh(proxy: Proxy, socket: Path, story: Sequence[Exchange]) -> 
 def _child_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-_COUNTING_GIT = """\
-#!/bin/sh
-[ -z "$GIT_CONFIG_COUNT" ] || printf '%s\\n' "$*" >> {log}
-exec {git} "$@"
-"""
-"""A `git` before the real one on the PATH of agents: it counts the engine's own, to which alone settings are given."""
 
 
 class GitCounts:

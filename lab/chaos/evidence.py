@@ -30,6 +30,10 @@ RECORDED_SECONDS = 10.0
 
 ACTIVE = "active"
 
+FENCE = re.compile(r"refs/ack/(?P<kind>planner|worker|reviewer)/(?P<number>[0-9]+)")
+_TRAILER = re.compile(r"^([A-Z][A-Za-z0-9-]*): (.*)$", re.MULTILINE)
+_PROGRESS = ("Stage", "Phase", "Work-Head", "Attempt", "Round", "Pr")
+
 
 @dataclass(frozen=True, slots=True)
 class AckWrite:
@@ -115,11 +119,6 @@ def _both(first: Callable[[R, bool], None] | None, more: Callable[[R, bool], Non
         more(record, new)
 
     return both
-
-
-FENCE = re.compile(r"refs/ack/(?P<kind>planner|worker|reviewer)/(?P<number>[0-9]+)")
-_TRAILER = re.compile(r"^([A-Z][A-Za-z0-9-]*): (.*)$", re.MULTILINE)
-_PROGRESS = ("Stage", "Phase", "Work-Head", "Attempt", "Round", "Pr")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,11 @@ from shared.clock import Clock
 PUSH_EVERY_SECONDS = 15.0
 READ_EVERY_SECONDS = 2.0
 
+FAULT_EVERY_SECONDS = 3.0
+
+_WRITES = ("POST", "PATCH", "PUT", "DELETE")
+
+
 _NOT_REVIEWED = re.compile(
     r"The commit (?P<commit>\w{12}) was pushed after \w{12} was handed to review\. "
     r"(?:Set|Take) `(?P<label>[^`]+)`"
@@ -81,11 +86,6 @@ class Person:
             await bare.git.check("fast-import", "--quiet", "--date-format=now", stdin=stream.encode())
         self.pushed[path] = branch
         self.counts["commits of a person"] += 1
-
-
-FAULT_EVERY_SECONDS = 3.0
-
-_WRITES = ("POST", "PATCH", "PUT", "DELETE")
 
 
 @dataclass

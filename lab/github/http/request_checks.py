@@ -21,6 +21,12 @@ from lab.github.world.repository import RepositoryRecord
 
 CREDENTIALS = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
 
+ENTERPRISE = "/api/v3"
+"""The beginning of every API path on a GitHub Enterprise Server: programs use it for any host but github.com."""
+
+_NAME = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
+_LOOPBACK = re.compile(r"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?")
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -148,13 +154,6 @@ def _check_times(claims: dict[str, Any], now: int) -> None:
         raise Refusal(401, _TOO_LONG)
     if not isinstance(issued, int | float) or issued > now:
         raise Refusal(401, _NOT_YET)
-
-
-ENTERPRISE = "/api/v3"
-"""The beginning of every API path on a GitHub Enterprise Server: programs use it for any host but github.com."""
-
-_NAME = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
-_LOOPBACK = re.compile(r"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?")
 
 
 def came_to(request: web.Request, root: str) -> str:

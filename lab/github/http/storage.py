@@ -26,6 +26,12 @@ LOGS = "/_logs/{repository_id}/{what:(?:runs/)?[0-9]+}"
 VALID_SECONDS = 60
 """Seconds for which an address works, as documented."""
 
+ATTACHMENTS = "/user-attachments/assets/"
+
+STORAGE = "/_storage/"
+
+_GONE = "Not Found"
+
 
 def log_address(world: World, root: str, repository_id: int, what: str) -> str:
     """The address of the log of a job (its id) or of a run (`runs/<id>`), good for a minute."""
@@ -78,13 +84,6 @@ def _error(code: str) -> str:
 
 def _sign(world: World, what: str, expiry: int) -> str:
     return hmac.new(world.secret, f"{what}:{expiry}".encode(), hashlib.sha256).hexdigest()
-
-
-ATTACHMENTS = "/user-attachments/assets/"
-
-STORAGE = "/_storage/"
-
-_GONE = "Not Found"
 
 
 class Attachments:

@@ -51,6 +51,10 @@ CONFIG = """\
 """
 """Of every repository here."""
 
+_EXECUTABLE, _ORDINARY, _DIRECTORY = "100755", "100644", "40000"
+"""Modes of a tree's entries."""
+
+
 OnUpdate = Callable[[str, str | None, str | None], Awaitable[None]]
 """Takes the full ref, its old and its new object id; None stands for "does not exist"."""
 
@@ -253,10 +257,6 @@ def _make(path: Path, default_branch: str, files: Mapping[str, str]) -> None:
     (path / "config").write_text(CONFIG)
     if files:
         _write_first_commit(path, default_branch, files)
-
-
-_EXECUTABLE, _ORDINARY, _DIRECTORY = "100755", "100644", "40000"
-"""Modes of a tree's entries."""
 
 
 def _write_first_commit(git_dir: Path, branch: str, files: Mapping[str, str]) -> None:
