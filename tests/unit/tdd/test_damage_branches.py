@@ -8,7 +8,7 @@ from shared.specification import Criterion
 from worker_agent.tdd.damage.code_branches import branches, raising
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_simpler import simpler
-from worker_agent.tdd.damage.missing_criterion_values import unasked
+from worker_agent.tdd.damage.unchecked import unasked
 
 BRANCHES = {
     "a.py": (
@@ -265,13 +265,13 @@ def test_branches_that_were_there_are_left_out() -> None:
 )
 def test_simpler_versions_of_a_function(path: str, code: str, told: list[str]) -> None:
     (change,) = changes({}, {path: code.encode()})
-    assert [one.what for one in simpler(change, change.functions[-1])] == told
+    assert [what for what, _ in simpler(change.scopes[-1])] == told
 
 
 def test_a_function_that_always_fails_is_simpler_too() -> None:
     (change,) = changes({}, {"a.rs": b"fn f(a: u8) -> u8 {\n    a\n}\n"})
-    *_, last = simpler(change, change.functions[0])
-    assert (last.what, b'panic!("damaged");' in last.content) == ("always fails", True)
+    *_, (what, content) = simpler(change.scopes[0])
+    assert (what, b'panic!("damaged");' in content) == ("always fails", True)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_a_function_that_always_fails_is_simpler_too() -> None:
 )
 def test_what_is_there_to_fail_is_not_told_from_what_always_fails(path: str, code: str) -> None:
     (change,) = changes({}, {path: code.encode()})
-    assert "always fails" not in {one.what for one in simpler(change, change.functions[0])}
+    assert "always fails" not in {what for what, _ in simpler(change.scopes[0])}
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import zlib
 
 import pytest
 
-from worker_agent.tdd.damage.answers_encoded import hidden
 from worker_agent.tdd.damage.answers_formula import fitted
-from worker_agent.tdd.damage.answers_verbatim import verbatim_answers
+from worker_agent.tdd.damage.answers_verbatim import hidden, verbatim_answers
 from worker_agent.tdd.damage.environment_awareness import surrounded
 from worker_agent.tdd.damage.expectations_tolerance import wide
 

@@ -7,7 +7,7 @@ import pytest
 from worker_agent.tdd.damage.answers_verbatim import verbatim_answers
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_other_values import otherwise
-from worker_agent.tdd.damage.code_unused import unused
+from worker_agent.tdd.damage.code_parameters import unused
 from worker_agent.tdd.damage.expectations import near_expectations
 from worker_agent.tdd.damage.test_awareness import looking
 

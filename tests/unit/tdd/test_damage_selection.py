@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from worker_agent.tdd.damage.code import damages
+from worker_agent.tdd.damage.code import chosen, damages, of_file
 from worker_agent.tdd.damage.model import Damage, DamageKind
-from worker_agent.tdd.damage.selection import chosen, of_file
 
 QUIET = (DamageKind.NEGATE, DamageKind.CONST, DamageKind.RET)
 

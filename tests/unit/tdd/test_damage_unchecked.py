@@ -9,11 +9,10 @@ import pytest
 from shared.specification import Criterion
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_equality import deciding
-from worker_agent.tdd.damage.code_guarded import guarded
 from worker_agent.tdd.damage.code_guards import removed
-from worker_agent.tdd.damage.missing_criterion_values import unasked
-from worker_agent.tdd.damage.unchecked import unchecked
-from worker_agent.tdd.damage.unfinished import unfinished
+from worker_agent.tdd.damage.code_parameters import guarded
+from worker_agent.tdd.damage.code_stubs import unfinished
+from worker_agent.tdd.damage.unchecked import unasked, unchecked
 
 ONCE = "2 acceptance criteria, and the new tests check a result once: something is not tested"
 SORTED, EMPTY = "Lists are sorted.", "An empty list stays as it is."

@@ -22,7 +22,7 @@ from shared.text import clean, harmless, hosts, neutralise
 from shared.text.collapsed_sections import unfolded
 from shared.text.redaction import redact
 from worker_agent.attached_images import images
-from worker_agent.tdd.damage.untried_kinds import _is_deep, _is_unordered
+from worker_agent.tdd.damage.untried_kinds import DEEP, _is_unordered
 from worker_agent.tdd.inert_markdown import mixed
 from worker_agent.tdd.runners.go_report import _error
 from worker_agent.tdd.runners.junit import stable
@@ -84,7 +84,7 @@ SECRETS = (
 
 READERS: tuple[Callable[[str], object], ...] = (
     *(read, plain_title, clean, harmless, neutralise, hosts, unfolded, images, mixed, stable, _error),
-    *(_is_deep, _is_unordered),
+    *(DEEP.search, _is_unordered),
     lambda text: list(credentials(text)),
     lambda text: redact(text, ["a-secret-of-some-length"]),
     lambda text: names([text], "tests/test_a.py", "test_a[one]"),

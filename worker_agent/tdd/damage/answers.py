@@ -20,10 +20,10 @@ from worker_agent.tdd.damage.answers_literals import (
     test_literals,
 )
 from worker_agent.tdd.damage.code_changes import changes
-from worker_agent.tdd.damage.code_edits import PARAMETER_LISTS, FunctionScope, named, without_raised
+from worker_agent.tdd.damage.code_edits import FunctionScope, named, named_parameters, without_raised
 from worker_agent.tdd.damage.code_stubs import is_prescribed
-from worker_agent.tdd.syntax.node_types import COMMENTS, NODE_TYPES, words
-from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.syntax.node_types import COMMENTS, words
+from worker_agent.tdd.syntax.source import walk
 
 _NAMES = words(
     "identifier property_identifier field_identifier constant name shorthand_property_identifier"
@@ -58,8 +58,8 @@ _WORD = re.compile(r"[A-Za-z_][\w-]{0,19}")
 class _Answers:
     """The literals of a function: those it compares with, and those it returns."""
 
-    inputs: frozenset[str]
-    outputs: frozenset[str]
+    inputs: set[str]
+    outputs: set[str]
 
 
 def answer_tables(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes]) -> tuple[str, ...]:
@@ -83,9 +83,9 @@ def _examples(answers: _Answers) -> str:
 
 def _only_answers(place: FunctionScope, asked: frozenset[str]) -> _Answers | None:
     source, body = place.source, place.function.body
-    if body is None or place.nested or is_prescribed(source, place.function):
+    if body is None or place.nested or is_prescribed(place):
         return None
-    parameters = _parameters(source, place.node)
+    parameters = _parameters(place)
     if not parameters or any(node.type in _FILLED for node in without_raised(walk(body))):
         return None
     tables = literal_tables(source)
@@ -104,8 +104,8 @@ def _is_enumeration(answers: _Answers) -> bool:
     A constant word that depends on no input is a name.
     """
     if not answers.inputs:
-        return all(_NAME.fullmatch(each[1:]) for each in answers.outputs if each.startswith("'")) and not any(
-            each[0].isdigit() for each in answers.outputs
+        return not any(
+            each[0].isdigit() or (each.startswith("'") and not _NAME.fullmatch(each[1:])) for each in answers.outputs
         )
     plain = [each[1:].lower() for each in answers.inputs if each.startswith("'") and _WORD.fullmatch(each[1:])]
     if len(plain) != len(answers.inputs):
@@ -114,26 +114,18 @@ def _is_enumeration(answers: _Answers) -> bool:
     return not any(len(word) > 1 and word in output and word != output for word in plain for output in made)
 
 
-def _parameters(source: Source, node: Node) -> frozenset[str]:
+def _parameters(place: FunctionScope) -> set[str]:
     """Return the names of the parameters, without the object itself and those that are marked as unused."""
-    listed = node.child_by_field_name("parameters")
-    if listed is None or listed.type not in PARAMETER_LISTS:
-        return frozenset()
-    ignored = NODE_TYPES[source.language].ignored | {"type_identifier", "predefined_type", "primitive_type"}
-    found = set()
-    for each in named(listed):
+    found: set[str] = set()
+    for each in named_parameters(place.node):
         bound = each.child_by_field_name("name") or each.child_by_field_name("pattern") or each
-        found |= {
-            source.text(inner)
-            for inner in walk(bound)
-            if inner.type in ("identifier", "variable_name") and inner.type not in ignored
-        }
-    return frozenset(name for name in found if name not in ("self", "cls", "this") and not name.startswith(("_", "$_")))
+        found |= {place.text(inner) for inner in walk(bound) if inner.type in ("identifier", "variable_name")}
+    return {name for name in found if name not in ("self", "cls", "this") and not name.startswith(("_", "$_"))}
 
 
-def _only_compares(place: FunctionScope, parameters: frozenset[str], tables: Mapping[str, LiteralTable]) -> bool:
+def _only_compares(place: FunctionScope, parameters: set[str], tables: Mapping[str, LiteralTable]) -> bool:
     """Return whether a function consists of literals, its parameters, and equality comparisons between them."""
-    allowed = set(parameters) | {name.removeprefix("$") for name in parameters} | set(tables) | _PLAIN | _locals(place)
+    allowed = {*parameters, *(name.removeprefix("$") for name in parameters), *tables, *_PLAIN, *_locals(place)}
     for node in without_raised(place.nodes):
         if node.type in _WORKING:
             return False
@@ -151,28 +143,27 @@ def _is_sign(node: Node) -> bool:
 
 
 def _locals(place: FunctionScope) -> set[str]:
-    found = set()
+    found: set[str] = set()
     for node in place.nodes:
+        if "call" in node.type or "invocation" in node.type or node.type in _NAMES:
+            continue
         for name in ("left", "name", "pattern"):
-            bound = (
-                node.child_by_field_name(name) if "call" not in node.type and "invocation" not in node.type else None
-            )
-            if bound is not None and node.type not in _NAMES:
+            bound = node.child_by_field_name(name)
+            if bound is not None:
                 found |= {place.text(inner) for inner in walk(bound) if inner.type == "identifier"}
     return found
 
 
 def _answers(place: FunctionScope, tables: Mapping[str, LiteralTable]) -> _Answers:
-    inputs: set[str] = set()
-    outputs: set[str] = set()
+    found = _Answers(set(), set())
     for node, value in literals(place.source, without_raised(place.nodes)):
-        (inputs if _is_compared(node, place.node) else outputs).add(value)
+        (found.inputs if _is_compared(node, place.node) else found.outputs).add(value)
     used = {place.text(node) for node in place.nodes if node.type in _NAMES or node.type in COMMENTS}
     for name, table in tables.items():
         if name in used:
-            inputs |= table.keys
-            outputs |= table.values
-    return _Answers(frozenset(inputs), frozenset(outputs))
+            found.inputs.update(table.keys)
+            found.outputs.update(table.values)
+    return found
 
 
 def _is_compared(node: Node, top: Node) -> bool:

@@ -13,6 +13,7 @@ from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_edits import FunctionScope, named, shown
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
 from worker_agent.tdd.syntax.source import Source, line_of, walk
+from worker_agent.tdd.syntax.units_found import field_text
 
 LEAST_DEGREE = 2
 LEAST_NUMBERS = 3
@@ -25,19 +26,19 @@ _AUGMENTED = words(
     " assignment_statement assignment_expression"
 )
 _NAMES = words("identifier variable_name")
+_OF_WHOLE_NUMBERS = words("** ^ % << >>")
 
 FITTED = "{}::{}: it computes a polynomial with numbers of its own (`{}`): one can be laid through any results"
 
 
 def fitted(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return a sentence for each changed function that computes such a formula if the base had none."""
-    found = []
-    for change in changes(base, head):
-        for place in change.scopes:
-            formula = _formula(place)
-            if formula is not None:
-                found.append(FITTED.format(change.path, place.function.name, shown(formula, 60)))
-    return tuple(found)
+    return tuple(
+        FITTED.format(change.path, place.function.name, shown(formula, 60))
+        for change in changes(base, head)
+        for place in change.scopes
+        if (formula := _formula(place)) is not None
+    )
 
 
 def _formula(place: FunctionScope) -> str | None:
@@ -88,17 +89,13 @@ def _share_name(source: Source, left: Node, right: Node) -> bool:
 def _numbers(source: Source, node: Node) -> list[str]:
     """Return the numbers of an expression that are no exponents, remainders or shifts, without 0, 1 and 2."""
     types = NODE_TYPES[source.language].integers | NODE_TYPES[source.language].floats
-    found = []
-    for each in walk(node):
-        sign = _operator(source, each.parent) if each.parent is not None else ""
-        if each.type in types and sign not in ("**", "^", "%", "<<", ">>"):
-            found.append(source.text(each))
-    return [text for text in found if text not in ("0", "1", "2")]
+    numbers = (each for each in walk(node) if each.type in types)
+    texts = (source.text(each) for each in numbers if _operator(source, each.parent) not in _OF_WHOLE_NUMBERS)
+    return [text for text in texts if text not in ("0", "1", "2")]
 
 
-def _operator(source: Source, node: Node) -> str:
-    found = node.child_by_field_name("operator")
-    return source.text(found) if found is not None else ""
+def _operator(source: Source, node: Node | None) -> str:
+    return field_text(source, node, "operator")
 
 
 def _without_parentheses(node: Node) -> Node:

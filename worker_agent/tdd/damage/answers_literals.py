@@ -16,16 +16,18 @@ from worker_agent.tdd.syntax.source import Source, parse, walk
 _TRIVIAL = frozenset({"", "'", "0", "1"})
 """Values that any code may hold: an empty text, zero, one."""
 _TABLES = words("dictionary object hash array_creation_expression composite_literal list array")
-_NAMED_VALUES = {"assignment": ("left", "right"), "variable_declarator": ("name", "value")}
-_SPECS = {"const_spec": ("name", "value"), "var_spec": ("name", "value"), "const_item": ("name", "value")}
+_NAMED_VALUES = {
+    "assignment": ("left", "right"),
+    **dict.fromkeys(("variable_declarator", "const_spec", "var_spec", "const_item"), ("name", "value")),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class LiteralTable:
     """A constant of a module that consists of literals only."""
 
-    keys: frozenset[str]
-    values: frozenset[str]
+    keys: set[str]
+    values: set[str]
 
 
 def test_literals(tests: Mapping[str, bytes]) -> frozenset[str]:
@@ -34,7 +36,7 @@ def test_literals(tests: Mapping[str, bytes]) -> frozenset[str]:
     for path, content in tests.items():
         source = parse(path, content)
         if source is not None:
-            found |= {value for _, value in literals(source, walk(source.root))}
+            found |= _values(source, source.root)
         else:
             text = content.decode("utf-8", "replace")
             found |= {f"'{each}" for each in re.findall(r"\"([^\"\n]*)\"", text)}
@@ -66,7 +68,7 @@ def literal_tables(source: Source) -> dict[str, LiteralTable]:
     found = {}
     for statement in statements(source):
         for node in walk(statement.node):
-            name, value = _named_value(node)
+            name, value = map(node.child_by_field_name, _NAMED_VALUES.get(node.type, ("-", "-")))
             if name is None or value is None:
                 continue
             inner = next((each for each in walk(value) if each.type in _TABLES), None)
@@ -75,26 +77,20 @@ def literal_tables(source: Source) -> dict[str, LiteralTable]:
     return found
 
 
-def _named_value(node: Node) -> tuple[Node | None, Node | None]:
-    fields = (_NAMED_VALUES | _SPECS).get(node.type)
-    if fields is None:
-        return None, None
-    return node.child_by_field_name(fields[0]), node.child_by_field_name(fields[1])
-
-
 def _table(source: Source, node: Node) -> LiteralTable:
-    keys: set[str] = set()
-    values: set[str] = set()
+    table = LiteralTable(set(), set())
     for entry in walk(node):
         pair = named(entry) if entry.type in ("pair", "keyed_element", "array_element_initializer") else []
         if len(pair) == 2:
-            keys |= {value for _, value in literals(source, walk(pair[0]))}
+            table.keys.update(_values(source, pair[0]))
             if pair[0].type in ("property_identifier", "hash_key_symbol"):
-                keys.add(f"'{source.text(pair[0])}")
-            values |= {value for _, value in literals(source, walk(pair[1]))}
-    if not keys:
-        values = {value for _, value in literals(source, walk(node))}
-    return LiteralTable(frozenset(keys), frozenset(values))
+                table.keys.add(f"'{source.text(pair[0])}")
+            table.values.update(_values(source, pair[1]))
+    return table if table.keys else LiteralTable(set(), _values(source, node))
+
+
+def _values(source: Source, node: Node) -> set[str]:
+    return {value for _, value in literals(source, walk(node))}
 
 
 def _unquote(text: str) -> str:

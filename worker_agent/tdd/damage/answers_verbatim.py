@@ -1,18 +1,21 @@
-"""Results that tests expect and that the changed code contains verbatim, however they are looked up (pure)."""
+"""Results that tests expect and that the changed code contains, verbatim or in another form (pure)."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import codecs
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage import answers_encoded
 from worker_agent.tdd.damage.answers_literals import literals, shown_literal
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_edits import without_raised
-from worker_agent.tdd.damage.expectations import expected_places
-from worker_agent.tdd.syntax.source import Source, line_of, parse, walk
+from worker_agent.tdd.damage.expectations import ExpectedTest, expected_tests
+from worker_agent.tdd.syntax.source import line_of, walk
 
 LEAST = 2
 """The fewest results in the code that are reported: a single constant word is a name."""
@@ -31,6 +34,25 @@ LONG = 5
 HIDDEN = "{}: results that its tests expect stand there in another form (encoded, reversed, by their characters): {}"
 TOLD = "{}: the results that its tests expect stand there word for word: {}"
 
+LEAST_CHARS = 8
+"""The fewest characters of a text that is decoded; shorter ones can hide no answer."""
+
+MOST_CHARS = 100_000
+"""The most characters of a text that is decoded; longer ones are no table of answers."""
+
+LEAST_CODES = 5
+"""The fewest numbers in a list that are read as the characters of a text."""
+
+_BYTES: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
+    (re.compile(r"(?:[0-9a-fA-F]{2}\s?)+"), bytes.fromhex),
+    (re.compile(r"[A-Za-z0-9+/\s]+={0,2}"), lambda text: base64.b64decode(_pad(text))),
+    (re.compile(r"[A-Za-z0-9_-]+={0,2}"), lambda text: base64.urlsafe_b64decode(_pad(text))),
+    (re.compile(r"[A-Z2-7]+=*"), base64.b32decode),
+    (re.compile(r"[!-~]+"), base64.b85decode),
+    (re.compile(r"[!-~]+"), base64.a85decode),
+)
+"""Encodings of bytes, each with a pattern of the encoded text."""
+
 
 def verbatim_answers(
     base: Mapping[str, bytes],
@@ -43,9 +65,9 @@ def verbatim_answers(
     `base` and `head` hold code and its data, `tests` test files of the head, all by path; `test_names` names tests by
     file. Messages of raised errors, and results that the tests pass in themselves, do not count.
     """
-    expected = frozenset().union(
-        *(_expected_results(parse(path, tests[path]), names) for path, names in test_names.items())
-    )
+    expected: set[str] = set()
+    for path, names in test_names.items():
+        expected |= _expected_results(expected_tests(tests, {path: names}))
     found = []
     for path, texts, numbers in _new_values(base, head):
         there = [each for each in sorted(expected) if _is_there(each, texts, numbers)]
@@ -63,7 +85,7 @@ def _is_hidden(value: str, texts: str, numbers: Sequence[str]) -> bool:
     if _is_there(value, texts, numbers) or value.lower() == value[::-1].lower().removesuffix("'"):
         return False
     bare = value.removeprefix("'")
-    return any(bare in each and bare not in texts for each in answers_encoded.hidden(texts.splitlines(), numbers))
+    return any(bare in each and bare not in texts for each in hidden(texts.splitlines(), numbers))
 
 
 def _is_there(value: str, texts: str, numbers: Collection[str]) -> bool:
@@ -82,20 +104,17 @@ def _new_values(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Iterato
             yield change.path, change.text, list(dict.fromkeys(re.findall(r"\d+(?:\.\d+)?", change.text)))
 
 
-def _expected_results(source: Source | None, names: Collection[str]) -> frozenset[str]:
+def _expected_results(tests: Iterable[ExpectedTest]) -> set[str]:
     """Return the results that tests of a file expect, without their inputs and short values."""
-    if source is None:
-        return frozenset()
     results: set[str] = set()
     given: set[str] = set()
-    for test, places in expected_places(source, names):
-        within = [node for node in walk(source.root) if test.start_byte <= node.start_byte < test.end_byte]
-        for node, value in literals(source, within):
-            is_result = any(node.start_byte <= at <= node.end_byte for at in places) or _ends_row(node)
+    for test in tests:
+        start, end = test.node.start_byte, test.node.end_byte
+        within = [node for node in walk(test.source.root) if start <= node.start_byte < end]
+        for node, value in literals(test.source, within):
+            is_result = any(node.start_byte <= at <= node.end_byte for at in test.places) or _ends_row(node)
             (results if is_result else given).add(value)
-    return frozenset(
-        value for value in results if _is_long_enough(value) and not any(value[1:] in each for each in given)
-    )
+    return {value for value in results if _is_long_enough(value) and not any(value[1:] in each for each in given)}
 
 
 def _ends_row(node: Node) -> bool:
@@ -111,3 +130,49 @@ def _ends_row(node: Node) -> bool:
 
 def _is_long_enough(value: str) -> bool:
     return len(value) > CHARS if value.startswith("'") else sum(each.isdigit() for each in value) >= DIGITS
+
+
+def hidden(texts: Collection[str], numbers: Collection[str]) -> Iterator[str]:
+    """Yield the readable texts hidden in `texts`, and in `numbers` (in the order of the code)."""
+    for text in texts:
+        if LEAST_CHARS <= len(text) <= MOST_CHARS:
+            yield text[::-1]
+            yield codecs.encode(text, "rot13")
+            yield from _decodings(text)
+    codes = [int(number) for number in numbers if re.fullmatch(r"0?[0-9]{2,3}", number) and 32 <= int(number) <= 126]
+    if len(codes) >= LEAST_CODES:
+        yield "".join(map(chr, codes))
+
+
+def _decodings(text: str) -> Iterator[str]:
+    text = text.strip()
+    for form, decode in _BYTES:
+        if form.fullmatch(text):
+            try:
+                found = decode(text)
+            except (ValueError, binascii.Error):
+                continue
+            yield from filter(None, (_readable_text(found), _readable_text(_decompress(found))))
+
+
+def _decompress(content: bytes) -> bytes:
+    """Return the decompressed content, at most `MOST_CHARS` bytes of it; empty if it was not compressed."""
+    for window in (zlib.MAX_WBITS, zlib.MAX_WBITS | 16, -zlib.MAX_WBITS):
+        try:
+            return zlib.decompressobj(window).decompress(content, MOST_CHARS)
+        except zlib.error:
+            continue
+    return b""
+
+
+def _readable_text(content: bytes) -> str:
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return ""
+    return text if all(char.isprintable() or char.isspace() for char in text) else ""
+
+
+def _pad(text: str) -> str:
+    bare = "".join(text.split()).rstrip("=")
+    return bare + "=" * (-len(bare) % 4)

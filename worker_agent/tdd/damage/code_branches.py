@@ -27,7 +27,7 @@ from worker_agent.tdd.damage.code_edits import (
     without_lists,
 )
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.source import Language, line_of, parse
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, line_of, parse
 
 _PARTS = words("else_clause elif_clause else_if_clause except_clause catch_clause case_clause")
 """Parts of a statement whose block is one branch."""
@@ -40,9 +40,7 @@ _CHOICES = words("conditional_expression ternary_expression conditional")
 """Expressions whose value is one of two arms."""
 _RAISING_VALUES = {
     Language.PYTHON: "(_ for _ in ()).throw(RuntimeError('damaged'))",
-    Language.JAVASCRIPT: '(() => { throw new Error("damaged"); })()',
-    Language.TYPESCRIPT: '(() => { throw new Error("damaged"); })()',
-    Language.TSX: '(() => { throw new Error("damaged"); })()',
+    **dict.fromkeys(SCRIPTS, '(() => { throw new Error("damaged"); })()'),
     Language.PHP: '(throw new \\RuntimeException("damaged"))',
     Language.RUBY: '(raise "damaged")',
 }
@@ -119,8 +117,7 @@ def _outer(edits: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, st
 
 def _branches(place: FunctionScope, node: Node) -> Iterator[Branch]:
     for head, body in _bodies(place, node):
-        branch = _branch(place, head, _condition(place, head, body), body, _statements(head, body))
-        if branch is not None:
+        if branch := _branch(place, head, _condition(place, head, body), body, _statements(head, body)):
             yield branch
 
 
@@ -132,8 +129,7 @@ def _rests(place: FunctionScope, node: Node) -> Iterator[Branch]:
         is_default = len(rest) == 1 and _DEFAULT.fullmatch(place.text(rest[0]).strip()) is not None
         around = rest[0].parent if rest and not is_default else None
         condition = f"past {_condition(place, head, body)}"
-        branch = _branch(place, head, condition, around, rest) if around else None
-        if branch is not None:
+        if around is not None and (branch := _branch(place, head, condition, around, rest)):
             yield branch
 
 
@@ -161,9 +157,7 @@ def _arms(place: FunctionScope, node: Node) -> Iterator[Branch]:
     parts = named(node)
     if len(parts) != 3 or _OF_MACHINE.search(place.text(node)):
         return
-    first, condition, other = (
-        (parts[0], parts[1], parts[2]) if place.language is Language.PYTHON else (parts[1], parts[0], parts[2])
-    )
+    first, condition, other = parts if place.language is Language.PYTHON else (parts[1], parts[0], parts[2])
     told, name = shown(place.text(condition), 50), place.function.name
     for arm, when in ((first, told), (other, f"else of {told}")):
         yield Branch(place.source.path, name, line_of(arm), rows(arm), when, (arm.start_byte, arm.end_byte, by))
@@ -174,12 +168,9 @@ def _bodies(place: FunctionScope, node: Node) -> Iterator[tuple[Node, Node]]:
     if place.language is Language.RUBY:
         yield from _ruby_bodies(node)
     elif node.type in ("if_statement", "if_expression"):
-        body = body_of(node)
-        if body is not None:
-            yield node, body
         other = node.child_by_field_name("alternative")
-        if other is not None and other.type in BLOCKS:
-            yield node, other
+        bodies = (body_of(node), other if other is not None and other.type in BLOCKS else None)
+        yield from ((node, body) for body in bodies if body is not None)
     elif node.type in _PARTS:
         body = body_of(node) or next(reversed(named(node)), None)
         if body is not None and body.type not in ("if_statement", "if_expression"):
@@ -255,7 +246,7 @@ def _edit(place: FunctionScope, body: Node, statements: list[Node]) -> tuple[int
     """Return the bytes to replace, and the replacement, so that the branch raises before anything else."""
     first = statements[0]
     statement = RAISING[place.language]
-    if body.type in words("if_modifier unless_modifier") or (
+    if body.type in ("if_modifier", "unless_modifier") or (
         place.language is Language.RUBY and body.parent is not None and body.parent.type.endswith("_modifier")
     ):
         return body.start_byte, body.end_byte, '(raise "damaged")'

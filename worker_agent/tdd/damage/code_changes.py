@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from typing import TypeVar
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_edits import FunctionScope, scope_of
+from worker_agent.tdd.damage.code_edits import FunctionScope
 from worker_agent.tdd.syntax.functions import (
     Function,
     Statement,
@@ -23,8 +25,13 @@ from worker_agent.tdd.syntax.functions import (
 from worker_agent.tdd.syntax.node_types import NODE_TYPES
 from worker_agent.tdd.syntax.source import Source, line_of, parse
 
+T = TypeVar("T")
+
 _DECLARATIONS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 """Ends of files that hold types only."""
+
+_NAMED = re.compile(r"[^=\n({]*?([A-Za-z_]\w*)\s*(?::\s*[\w.\[\], |&<>']+)?\s*:?=(?![=>~])")
+_OWN_PLACE = re.compile(r"__file__|__dirname|__DIR__|__FILE__|import\.meta\.\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +56,12 @@ class FileChange:
         """The changed functions as places for edits."""
         if self.source is None:
             return ()
-        return tuple(scope_of(self.source, function, self.lines) for function in self.functions)
+        return tuple(FunctionScope(self.source, each.node, each.nested, self.lines, each) for each in self.functions)
 
     @property
     def new_scopes(self) -> tuple[FunctionScope, ...]:
         """The new functions: those whose name this file of the base does not have."""
-        before = parse(self.path, self.base) if self.base is not None else None
-        old = {function.name for function in functions(before)} if before is not None else set()
+        old = {function.name for function in functions_of(self.path, self.base)}
         return tuple(scope for scope in self.scopes if scope.function.name not in old)
 
     @property
@@ -87,6 +93,23 @@ def _compare_cached(old: frozenset[tuple[str, bytes]], new: frozenset[tuple[str,
 def joined(files: Mapping[str, bytes]) -> str:
     """Return the texts of all files, one after the other."""
     return "\n".join(content.decode("utf-8", "replace") for content in files.values())
+
+
+def read_nodes(change: FileChange, place: FunctionScope) -> tuple[Node, ...]:
+    """Return a function, and the new statements outside of functions that assign a name in it."""
+    words = set(re.findall(r"\w+", place.text(place.node)))
+    given = [(_NAMED.match(place.text(each.node)), each.node) for each in change.statements]
+    return (place.node, *(node for found, node in given if found is not None and found[1] in words))
+
+
+def read_by(change: FileChange, place: FunctionScope) -> str:
+    """Return the text of these nodes.
+
+    Outside of the function, the place of the code file itself is no environment: programs find their own files that
+    way.
+    """
+    code, *given = map(place.text, read_nodes(change, place))
+    return "\n".join([code, *(_OWN_PLACE.sub("", text) for text in given)])
 
 
 def _tokens_by_line(source: Source) -> dict[int, str]:
@@ -131,8 +154,8 @@ def _count_moved(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Counte
     gone: Counter[tuple[str, str]] = Counter()
     for path, content in base.items():
         if head.get(path) != content:
-            gone.update(map(_fingerprint, _functions_in(path, content)))
-            gone.subtract(map(_fingerprint, _functions_in(path, head.get(path, b""))))
+            gone.update(map(_fingerprint, functions_of(path, content)))
+            gone.subtract(map(_fingerprint, functions_of(path, head.get(path))))
     return gone
 
 
@@ -140,8 +163,9 @@ def _fingerprint(function: Function) -> tuple[str, str]:
     return function.name.rpartition(".")[2], function.text
 
 
-def _functions_in(path: str, content: bytes) -> tuple[Function, ...]:
-    source = parse(path, content)
+def functions_of(path: str, content: bytes | None) -> tuple[Function, ...]:
+    """Return the functions of a file; none if it is not there, or cannot be read."""
+    source = parse(path, content) if content is not None else None
     return functions(source) if source is not None else ()
 
 
@@ -151,19 +175,15 @@ def _change(path: str, base: bytes | None, head: bytes, moved: Counter[tuple[str
         return FileChange(path, base, head, None)
     before = parse(path, base) if base is not None else None
     base_lines, lines = _changed_lines(before, source)
-    changed = _other_functions(before, source)
-    return FileChange(
-        path,
-        base,
-        head,
-        source,
-        lines,
-        base_lines,
-        tuple(
-            found for found in changed if moved[_fingerprint(found)] <= 0 and not is_declared_only(source, found.node)
-        ),
-        _other_statements(before, source),
+    old_functions, old_statements = (functions(before), statements(before)) if before is not None else ((), ())
+    other_functions = tuple(
+        found
+        for found in _added(old_functions, functions(source), lambda each: (each.name, each.text))
+        if moved[_fingerprint(found)] <= 0 and not is_declared_only(source, found.node)
     )
+    other = _added(old_statements, statements(source), lambda each: each.text)
+    other_statements = tuple(found for found in other if found.text)
+    return FileChange(path, base, head, source, lines, base_lines, other_functions, other_statements)
 
 
 def _changed_lines(before: Source | None, source: Source) -> tuple[frozenset[int], frozenset[int]]:
@@ -176,23 +196,11 @@ def _changed_lines(before: Source | None, source: Source) -> tuple[frozenset[int
     )
 
 
-def _other_functions(before: Source | None, source: Source) -> Iterable[Function]:
-    unchanged = (
-        Counter((found.name, found.text) for found in functions(before)) if before else Counter[tuple[str, str]]()
-    )
-    for found in functions(source):
-        if unchanged[(found.name, found.text)]:
-            unchanged[(found.name, found.text)] -= 1
+def _added(before: Iterable[T], now: Iterable[T], meaning: Callable[[T], Hashable]) -> Iterator[T]:
+    """Yield the parts of a file that the base's file has not, or not as often."""
+    unchanged = Counter(map(meaning, before))
+    for part in now:
+        if unchanged[meaning(part)]:
+            unchanged[meaning(part)] -= 1
         else:
-            yield found
-
-
-def _other_statements(before: Source | None, source: Source) -> tuple[Statement, ...]:
-    unchanged = Counter(found.text for found in statements(before)) if before else Counter[str]()
-    other = []
-    for found in statements(source):
-        if unchanged[found.text]:
-            unchanged[found.text] -= 1
-        elif found.text:
-            other.append(found)
-    return tuple(other)
+            yield part

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Edit, EditScope, became, named, parent_of, shown
+from worker_agent.tdd.damage.code_edits import TYPED, Edit, EditScope, became, named, parent_of, shown
 from worker_agent.tdd.damage.code_values import sort_of
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import TRUE_FALSE, words
-from worker_agent.tdd.syntax.source import Language, line_of, walk
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, line_of, walk
 
 _IFS = words(
     "if_statement elif_clause else_if_clause if_expression ternary_expression conditional_expression if unless"

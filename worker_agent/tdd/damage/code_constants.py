@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, EditScope, became, named, parent_of, shown
+from worker_agent.tdd.damage.code_edits import Edit, EditScope, became, named, parent_of, shown
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import RETURNS, TRUE_FALSE, words
-from worker_agent.tdd.syntax.source import Language, line_of
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, line_of
 
 _FLIPPED = {"true": "false", "false": "true", "True": "False", "False": "True", "TRUE": "FALSE", "FALSE": "TRUE"}
 _COLLECTIONS = words(
@@ -101,19 +101,18 @@ def _constants(place: EditScope, node: Node) -> Iterator[Edit]:
 def _in_context(place: EditScope, node: Node, by: str) -> Edit:
     """Return the edit of a number or a truth value, described with the expression around it."""
     around = node.parent
-    kind = _kind(node)
     old = place.text(around) if around is not None else ""
     if around is None or len(old) > 30 or around.type in _COLLECTIONS or around.start_byte == node.start_byte:
         old, new = place.text(node), by
     else:
         new = place.text_with(around, (node.start_byte, node.end_byte), by)
-    return Edit(kind, node.start_byte, node.end_byte, by, became(old, new), line_of(node))
+    return Edit(_kind(node), node.start_byte, node.end_byte, by, became(old, new), line_of(node))
 
 
 def _kind(node: Node) -> DamageKind:
     above = parent_of(node)
-    listed = above in ("expression_list", "argument_list") and node.parent is not None
-    if above in RETURNS or (listed and node.parent is not None and parent_of(node.parent) in RETURNS):
+    outer = node.parent if above in ("expression_list", "argument_list") else None
+    if above in RETURNS or (outer is not None and parent_of(outer) in RETURNS):
         return DamageKind.LIKE
     if above in _OPERATIONS and node.type not in ("string", "string_literal", *TRUE_FALSE):
         return DamageKind.BOUND
@@ -122,9 +121,9 @@ def _kind(node: Node) -> DamageKind:
 
 def _is_exempt(place: EditScope, node: Node) -> bool:
     above = node.parent
-    if above is None or node.type == "concatenated_string":
-        return above is not None
-    if above.type in place.kinds.strings or above.type in _NO_VALUES or _is_tag(node):
+    if above is None:
+        return False
+    if node.type == "concatenated_string" or above.type in place.kinds.strings | _NO_VALUES or _is_tag(node):
         return True
     if above.type == "token_tree":
         before = node.prev_sibling
@@ -145,9 +144,8 @@ def _is_tag(node: Node) -> bool:
 
 def _is_all(place: EditScope, node: Node) -> bool:
     """Return whether a node is in the list of exported names: `__all__`, `module.exports`, `export { }`."""
-    above: Node | None = node
+    above = node.parent
     for _ in range(4):
-        above = above.parent if above is not None else None
         if above is None:
             return False
         left = above.child_by_field_name("left") if "assignment" in above.type else None
@@ -155,6 +153,7 @@ def _is_all(place: EditScope, node: Node) -> bool:
             return re.fullmatch(r"__all__|__slots__|module\.exports|exports", place.text(left)) is not None
         if above.type == "export_statement" and node.type == "object":
             return True
+        above = above.parent
     return False
 
 
@@ -184,11 +183,8 @@ def _matchless_pattern(place: EditScope, pattern: str) -> str:
         return f"{pattern[0]}{_IMPOSSIBLE}{pattern[1:]}"
     flags = re.match(r"\(\?[a-zA-Z]+\)", pattern)
     at = flags.end() if flags else 0
-    return (
-        f"{pattern[:at]}{_IMPOSSIBLE}(?:{pattern[at:]})"
-        if "#" not in pattern
-        else f"{pattern[:at]}{_IMPOSSIBLE}{pattern[at:]}"
-    )
+    rest = pattern[at:] if "#" in pattern else f"(?:{pattern[at:]})"
+    return f"{pattern[:at]}{_IMPOSSIBLE}{rest}"
 
 
 def _regex_literal(place: EditScope, node: Node) -> Iterator[Edit]:
@@ -205,12 +201,10 @@ def _entries(place: EditScope, node: Node) -> Iterator[Edit]:
         return
     touched = [each for each in entries if line_of(each) in place.lines]
     new = touched if len(touched) < len(entries) else [entries[0], entries[-1]]
+    kind = DamageKind.LIKE if _kind(node) is DamageKind.LIKE else DamageKind.CONST
     for entry in {each.id: each for each in new[-3:]}.values():
-        start, end = _with_comma(entry)
         told = f"the entry `{shown(place.text(entry), 50)}` was left out"
-        yield Edit(
-            _kind(node) if _kind(node) is DamageKind.LIKE else DamageKind.CONST, start, end, "", told, line_of(entry)
-        )
+        yield Edit(kind, *_with_comma(entry), "", told, line_of(entry))
 
 
 def _may_shrink(place: EditScope, node: Node, entries: list[Node]) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from tree_sitter import Node
@@ -14,7 +14,6 @@ from worker_agent.tdd.syntax.functions import Function, own
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, NodeTypes, words
 from worker_agent.tdd.syntax.source import Language, Source, line_of, replaced
 
-SCRIPTS = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 TYPED = frozenset({Language.GO, Language.RUST, Language.JAVA, Language.CSHARP})
 """Languages in which a value of another type does not compile."""
 
@@ -26,7 +25,7 @@ _CALLS = words(
 RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
 IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
 BLOCKS = words("block statement_block compound_statement")
-PARAMETER_LISTS = words("parameters formal_parameters parameter_list method_parameters")
+_PARAMETER_LISTS = words("parameters formal_parameters parameter_list method_parameters")
 _MESSAGES = re.compile(
     r"(\w+[.:])*(log(g(er|ing))?|console|fmt\.(Print|Fprint|Errorf)|warnings?|print(ln|f)?|e?println|puts|panic"
     r"|System\.(out|err)|Console|Debug|raise|warn|debug|info|errors\.New|format!?|error_log|trigger_error)\b"
@@ -50,12 +49,15 @@ class Edit:
 
 @dataclass(frozen=True)
 class EditScope:
-    """The part of a file in which edits are looked for: one function, or one statement outside of functions."""
+    """The part of a file in which edits are looked for: one function, or one statement outside of functions.
+
+    `lines` are the lines of the file that the change touched.
+    """
 
     source: Source
     node: Node
-    nested: tuple[Node, ...] = ()
-    lines: frozenset[int] = field(default_factory=frozenset)
+    nested: tuple[Node, ...]
+    lines: frozenset[int]
 
     @property
     def language(self) -> Language:
@@ -85,20 +87,15 @@ class EditScope:
     def replace(self, kind: DamageKind, node: Node, by: str, description: str = "", *, weak: bool = False) -> Edit:
         """Return the edit that puts `by` in the place of a node."""
         told = description or became(self.text(node), by)
-        is_weak = weak or is_message(self.source, node)
+        is_weak = weak or _is_message(self.source, node)
         return Edit(kind, node.start_byte, node.end_byte, by, told, line_of(node), weak=is_weak)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FunctionScope(EditScope):
     """A scope that is one function."""
 
     function: Function
-
-
-def scope_of(source: Source, function: Function, lines: frozenset[int] = frozenset()) -> FunctionScope:
-    """Return a function as a place for edits; `lines` are the lines that the change touched."""
-    return FunctionScope(source, function.node, function.nested, lines, function=function)
 
 
 def became(old: str, new: str) -> str:
@@ -115,17 +112,17 @@ def shown(text: str, limit: int = _SHOWN) -> str:
     return f"{line[: limit - 1 - half]}…{line[-half:]}"
 
 
-def is_message(source: Source, node: Node) -> bool:
+def _is_message(source: Source, node: Node) -> bool:
     """Return whether a node belongs to a message for people: an argument of a call that logs, prints or raises."""
-    above: Node | None = node
-    for _ in range(6):
+    above = node.parent
+    for _ in range(5):
         if above is None:
             return False
-        if above.type in RAISES and above.id != node.id:
+        if above.type in RAISES:
             return True
-        if above.type in _CALLS and above.id != node.id:
+        if above.type in _CALLS:
             return _MESSAGES.match(source.text(above)) is not None
-        if above.type.endswith("_statement") and above.id != node.id and above.type != "expression_statement":
+        if above.type.endswith("_statement") and above.type != "expression_statement":
             return False
         above = above.parent
     return False
@@ -141,6 +138,12 @@ def named(node: Node) -> list[Node]:
     return [child for child in node.named_children if not child.is_extra]
 
 
+def named_parameters(function: Node) -> list[Node]:
+    """Return the parameters of a function that has a list of them."""
+    listed = function.child_by_field_name("parameters")
+    return named(listed) if listed is not None and listed.type in _PARAMETER_LISTS else []
+
+
 def closure_of(place: EditScope, node: Node) -> Node:
     """Return the function, named or not, that a node belongs to; the place's own node if there is none between."""
     above = node.parent
@@ -149,14 +152,6 @@ def closure_of(place: EditScope, node: Node) -> Node:
             return above
         above = above.parent
     return place.node
-
-
-def enclosing(node: Node, types: Collection[str]) -> Node | None:
-    """Return the nearest node of one of these types around a node; None if there is none."""
-    above = node.parent
-    while above is not None and above.type not in types:
-        above = above.parent
-    return above
 
 
 def body_of(branch: Node) -> Node | None:
@@ -178,12 +173,10 @@ def without_raised(nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield the nodes, in the order of the text, except those of raised errors: a refusal of inputs is no result."""
     end = -1
     for node in nodes:
-        if node.start_byte < end:
-            continue
-        if node.type in RAISES:
+        if node.start_byte >= end and node.type in RAISES:
             end = node.end_byte
-            continue
-        yield node
+        elif node.start_byte >= end:
+            yield node
 
 
 def python_separator(source: Source, statement: Node) -> str:

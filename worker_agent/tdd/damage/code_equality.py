@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import enclosing
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
-from worker_agent.tdd.syntax.source import Source
+from worker_agent.tdd.syntax.source import Source, enclosing
 from worker_agent.tdd.syntax.units_found import child
 
 EQUAL = "{}::{}: values of this kind decide themselves what they equal, so that no test says what the result is"
@@ -49,11 +48,9 @@ def _deciding_functions(change: FileChange) -> Iterator[str]:
         yield "asymmetricMatch"
     for place in change.scopes:
         source, name = place.source, place.function.name.rpartition(".")[2]
-        is_of_rust = _is_rust_equality(source, place.node)
-        if name not in _EQUALITIES and not is_of_rust:
-            continue
-        is_loose = name not in _ORDERS and _LOOSE.search(place.text(place.node))
-        if is_loose or is_of_rust or _PLAIN.match(_class_header(source, place.node)):
+        is_loose = name in _EQUALITIES - _ORDERS and _LOOSE.search(place.text(place.node))
+        is_plain = name in _EQUALITIES and _PLAIN.match(_class_header(source, place.node))
+        if is_loose or is_plain or _is_rust_equality(source, place.node):
             yield place.function.name
 
 

@@ -71,9 +71,8 @@ def _with_condition(
     new = [node for _, node, by in _guards(place.source, place.node) if _words_and_signs(place.text(by)) == words_of]
     if len(old) != 1 or len(new) != 1:
         return None
-    damaged = edited(
-        place.source, new[0].start_byte, new[0].end_byte, before.content[condition.start_byte : condition.end_byte]
-    )
+    back = before.content[condition.start_byte : condition.end_byte]
+    damaged = edited(place.source, new[0].start_byte, new[0].end_byte, back)
     return damaged.content if damaged is not None else None
 
 

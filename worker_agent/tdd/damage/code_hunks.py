@@ -38,9 +38,7 @@ _DEFINING = {
     "method_declaration": "name", "function_item": "name", "singleton_method": "name", "type_spec": "name",
     "property_declaration": "name", "enum_item": "name", "trait_item": "name",
 }  # fmt: skip
-_LOCAL = frozenset(
-    {"assignment", "variable_declarator", "assignment_expression", "short_var_declaration", "let_declaration"}
-)
+_LOCAL = words("assignment variable_declarator assignment_expression short_var_declaration let_declaration")
 _MEMBERS = frozenset({"attribute", "member_expression", "instance_variable", "member_access_expression"})
 _CARRYING = words(
     "typed_parameter default_parameter typed_default_parameter parameter required_parameter optional_parameter"
@@ -86,17 +84,15 @@ class _Names:
 def _loses_names(old: _Names, new: _Names, damaged: Source) -> bool:
     """Return whether a damaged file lacks a name that the change defined, or uses one that the change removed."""
     left = _names(damaged)
-    if (new.defined - left.defined) - old.defined:
-        return True
-    if any(name in left.used and name not in old.known for name in new.local - left.known):
-        return True
-    taken = old.known - new.known - left.known
-    return any(name in left.used and name not in new.used for name in taken)
+    undefined = new.defined - left.defined - old.defined
+    unbound = (new.local - left.known - old.known) & left.used
+    removed = ((old.known - new.known - left.known) & left.used) - new.used
+    return bool(undefined or unbound or removed)
 
 
 def _matters(change: FileChange, old: range, new: range) -> bool:
     """Return whether a block changes more than comments, documentation and types."""
-    return bool(change.lines.intersection(new)) or bool(change.base_lines.intersection(old))
+    return bool(change.lines.intersection(new) or change.base_lines.intersection(old))
 
 
 def _hunk(

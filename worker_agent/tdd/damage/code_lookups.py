@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.answers_literals import literal_tables, literals, test_literals
-from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_changes import FileChange, changes, read_by
 from worker_agent.tdd.damage.code_edits import FunctionScope, named, shown
-from worker_agent.tdd.damage.environment_kinds import read_by
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source, walk
 
@@ -43,12 +42,12 @@ def asking(
     criterion has one.
     """
     given, said = test_literals(tests), " ".join(criteria)
-    found: list[str] = []
-    for change in changes(base, head):
-        for place in change.new_scopes:
-            found += _checksums(change, place)
-            found += _asked_numbers(change.path, place, given, said) if said else ()
-    return tuple(found)
+    return tuple(
+        sentence
+        for change in changes(base, head)
+        for place in change.new_scopes
+        for sentence in (*_checksums(change, place), *_asked_numbers(place, given, said))
+    )
 
 
 def _checksums(change: FileChange, place: FunctionScope) -> Iterator[str]:
@@ -62,12 +61,12 @@ def _checksums(change: FileChange, place: FunctionScope) -> Iterator[str]:
             return
 
 
-def _asked_numbers(path: str, place: FunctionScope, in_tests: frozenset[str], criteria: str) -> Iterator[str]:
-    keys = {value for value in _keys(place.source, place.node) if _PLAIN.fullmatch(value)}
+def _asked_numbers(place: FunctionScope, in_tests: frozenset[str], criteria: str) -> Iterator[str]:
+    keys = {value for value in _keys(place.source, place.node) if _PLAIN.fullmatch(value)} if criteria else set()
     numbers = {value.removeprefix("'") for value in keys}
     if len(keys) > 1 and keys <= in_tests and not numbers.intersection(re.findall(r"-?\d+(?:\.\d+)?", criteria)):
         told = ", ".join(f"`{number}`" for number in sorted(numbers)[:3])
-        yield ASKED.format(path, place.function.name, told)
+        yield ASKED.format(place.source.path, place.function.name, told)
 
 
 def _keys(source: Source, function: Node) -> Iterator[str]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, FunctionScope, with_edits
+from worker_agent.tdd.damage.code_edits import TYPED, FunctionScope, with_edits
 from worker_agent.tdd.damage.code_returns import returned
 from worker_agent.tdd.damage.code_values import declared_type, other, sort_of_type
-from worker_agent.tdd.syntax.source import Language, parse
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, parse
 
 FAR = 4173
 """The number added to a number: beyond any sensible tolerance."""
@@ -38,8 +38,7 @@ _PHP = (
 _AT_RUN_TIME = {
     Language.PYTHON: _PYTHON,
     Language.JAVASCRIPT: _SCRIPT,
-    Language.TYPESCRIPT: _SCRIPT.replace("((v)", "((v: any): any", 1),
-    Language.TSX: _SCRIPT.replace("((v)", "((v: any): any", 1),
+    **dict.fromkeys((Language.TYPESCRIPT, Language.TSX), _SCRIPT.replace("((v)", "((v: any): any", 1)),
     Language.RUBY: _RUBY,
     Language.PHP: _PHP,
 }

@@ -6,24 +6,14 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_body_values import result_types
+from worker_agent.tdd.damage.code_bodies import result_types
 from worker_agent.tdd.damage.code_conditions import negated
 from worker_agent.tdd.damage.code_constants import other_number, other_text
-from worker_agent.tdd.damage.code_edits import (
-    SCRIPTS,
-    TYPED,
-    Edit,
-    EditScope,
-    FunctionScope,
-    became,
-    closure_of,
-    named,
-    shown,
-)
+from worker_agent.tdd.damage.code_edits import TYPED, Edit, EditScope, FunctionScope, became, closure_of, named, shown
 from worker_agent.tdd.damage.code_values import declared_type, other, sort_of, sort_of_type, zero
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import RETURNS, TRUE_FALSE, words
-from worker_agent.tdd.syntax.source import Language, Source
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, Source
 
 _NOT_VALUES = words(
     "if unless case while until begin for return method assignment operator_assignment if_expression"
@@ -46,9 +36,8 @@ def return_edits(place: FunctionScope) -> Iterator[Edit]:
         if node.type in _YIELDED and place.language in (Language.PYTHON, *SCRIPTS) and "*" not in place.text(node)[:7]:
             given = named(node)
             if given and "from" not in {each.type for each in node.children} and not is_nothing(place.source, given[0]):
-                yield place.replace(
-                    DamageKind.RET, given[0], "None" if place.language is Language.PYTHON else "undefined"
-                )
+                by = "None" if place.language is Language.PYTHON else "undefined"
+                yield place.replace(DamageKind.RET, given[0], by)
 
 
 def returned(place: EditScope) -> Iterator[tuple[Node, Node]]:
@@ -81,19 +70,14 @@ def _last_value(place: EditScope, node: Node) -> Node | None:
 
 
 def _other_values(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
-    sort = sort_of(place.source, value)
-    if value.type in TRUE_FALSE or is_nothing(place.source, value):
-        yield from _instead_of_nothing(place, value, owner)
-        return
-    text = place.text(value)
-    if sort == "bool":
-        yield place.replace(DamageKind.RET, value, negated(place.language, text))
-        return
-    if sort == "tuple" and len(named(value)) > 1:
+    text, sort, declared = place.text(value), sort_of(place.source, value), declared_type(place.source, owner)
+    if value.type in TRUE_FALSE:
+        return  # truth values are `like` already
+    if is_nothing(place.source, value):
+        yield from _instead_of_nothing(place, value, declared)
+    elif sort == "tuple" and len(named(value)) > 1:
         yield _swap_entries(place, value)
-        return
-    declared = declared_type(place.source, owner)
-    if sort_of_type(declared) == "bool":
+    elif sort == "bool" or sort_of_type(declared) == "bool":
         yield place.replace(DamageKind.RET, value, negated(place.language, text))
     elif sort_of_type(declared) == "int" or _is_arithmetic(value):
         yield place.replace(DamageKind.RET, value, f"({text}) + 1")
@@ -103,22 +87,17 @@ def _other_values(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
 
 def _empty_value(place: EditScope, value: Node, declared: str, sort: str) -> Iterator[Edit]:
     """Yield nothing, or the zero value, in place of a value; another text for a literal is `const` already."""
-    if place.language is Language.RUST and place.text(value).startswith("Some("):
-        by: str | None = "None"
-    elif place.language is Language.RUST and place.text(value).startswith("Err("):
-        by = None
-    else:
-        by = zero(place.language, sort_of_type(declared) or sort, declared)
-    if by is None or by == place.text(value):
+    text = place.text(value)
+    if place.language is Language.RUST and text.startswith("Err("):
         return
-    yield place.replace(DamageKind.RET, value, f"({by})" if by.startswith("{") or " as " in by else by)
+    is_some = place.language is Language.RUST and text.startswith("Some(")
+    by = "None" if is_some else zero(place.language, sort_of_type(declared) or sort, declared)
+    if by is not None and by != text:
+        yield place.replace(DamageKind.RET, value, f"({by})" if by.startswith("{") or " as " in by else by)
 
 
-def _instead_of_nothing(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
-    """Yield a value where `None` was returned; truth values are `like` already."""
-    if value.type in TRUE_FALSE:
-        return
-    declared = declared_type(place.source, owner)
+def _instead_of_nothing(place: EditScope, value: Node, declared: str) -> Iterator[Edit]:
+    """Yield a value where `None` was returned."""
     plain = declared.removesuffix("| None").removesuffix("| null").removesuffix("| undefined").removeprefix("?").strip()
     plain = plain.removeprefix("Optional[").removesuffix("]") if plain.startswith("Optional[") else plain
     by = other(place.language, sort_of_type(plain)) if plain else other(place.language, "str")

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from worker_agent.tdd.damage.code_bodies import FunctionEntry, entry_of, is_unfinished, raising
-from worker_agent.tdd.damage.code_body_values import is_generator, result_types, returned_sort, returning
-from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import FunctionScope, scope_of
-from worker_agent.tdd.damage.code_unused import parameters
+from worker_agent.tdd.damage.code_bodies import (
+    FunctionEntry,
+    entry_of,
+    is_generator,
+    is_unfinished,
+    raising,
+    result_types,
+    returned_sort,
+    returning,
+)
+from worker_agent.tdd.damage.code_edits import FunctionScope
+from worker_agent.tdd.damage.code_parameters import parameters
 from worker_agent.tdd.damage.code_values import declared_type, sort_of_type
-from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.source import Language, parse, replaced
 
 ARGUMENTS = 2
@@ -30,34 +35,26 @@ _RUST_ERROR = 'Err("damaged".into())'
 _CONSTRUCTORS = frozenset({"constructor", "__construct", "__init__", "__new__", "initialize"})
 
 
-@dataclass(frozen=True, slots=True)
-class Simpler:
-    """One file in which a function is simpler; `what` it then does completes the sentence "one that ..."."""
+def simpler(place: FunctionScope) -> Iterator[tuple[str, bytes]]:
+    """Yield the simpler versions of a function that can be written in its language, as whole files.
 
-    what: str
-    content: bytes = field(repr=False)
-
-
-def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
-    """Yield the simpler versions of a function that can be written in its language."""
-    if change.source is None or function.name.rpartition(".")[2] in _CONSTRUCTORS:
-        return
-    place = scope_of(change.source, function)
+    What the function then does completes the sentence "one that ...".
+    """
     entry = entry_of(place)
-    if entry is None or is_unfinished(place) or is_generator(place):
+    is_constructor = place.function.name.rpartition(".")[2] in _CONSTRUCTORS
+    if entry is None or is_constructor or is_unfinished(place) or is_generator(place):
         return
     for value, description in _values(place):
         statement = returning(place, entry.is_expression, value)
-        content = None if statement is None else _with_first_statement(change, entry, statement)
+        content = None if statement is None else _with_first_statement(place, entry, statement)
         if content is not None:
-            yield Simpler(description, content)
-    is_meant = declared_type(place.source, place.node).rpartition(".")[2] in _NEVER
-    failing = (
-        None if is_meant else _with_first_statement(change, entry, _failing_statement(place) or raising(place, entry))
-    )
+            yield description, content
+    if declared_type(place.source, place.node).rpartition(".")[2] in _NEVER:
+        return
+    failing = _with_first_statement(place, entry, _failing_statement(place) or raising(place, entry))
     if failing is not None:  # whoever expects any failure is content with it
         declares = place.language is Language.GO and _ERROR.encode() in failing
-        yield Simpler("always fails", failing + _ERROR_TYPE if declares else failing)
+        yield "always fails", failing + _ERROR_TYPE if declares else failing
 
 
 def _failing_statement(place: FunctionScope) -> str:
@@ -78,10 +75,11 @@ def _values(place: FunctionScope) -> Iterator[tuple[str, str]]:
         for value in ("True", "False") if place.language is Language.PYTHON else ("true", "false"):
             yield value, f"always returns {value}"
         return
-    for name in list(parameters(place.source, place.function))[:ARGUMENTS]:
+    for name in parameters(place)[:ARGUMENTS]:
         yield f"{name}.into()" if place.language is Language.RUST else name, f"hands back its argument `{name}`"
 
 
-def _with_first_statement(change: FileChange, entry: FunctionEntry, statement: str) -> bytes | None:
-    content = replaced(change.head, entry.start, entry.end, entry.filled(statement).encode())
-    return content if content != change.head and parse(change.path, content) is not None else None
+def _with_first_statement(place: FunctionScope, entry: FunctionEntry, statement: str) -> bytes | None:
+    before = place.source.content
+    content = replaced(before, entry.start, entry.end, entry.filled(statement).encode())
+    return content if content != before and parse(place.source.path, content) is not None else None

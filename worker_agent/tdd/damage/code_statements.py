@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_conditions import negated
-from worker_agent.tdd.damage.code_edits import (
-    RAISES,
-    SCRIPTS,
-    TYPED,
-    Edit,
-    EditScope,
-    FunctionScope,
-    named,
-    parent_of,
-    shown,
-)
+from worker_agent.tdd.damage.code_edits import RAISES, TYPED, Edit, EditScope, FunctionScope, named, parent_of, shown
 from worker_agent.tdd.damage.code_returns import is_nothing
 from worker_agent.tdd.damage.code_values import sort_of, sort_of_type, zero
 from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.source import Language, line_of
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, line_of
 
 _CALLS = words(
     "call call_expression method_invocation invocation_expression function_call_expression"
@@ -43,6 +34,13 @@ _STATEMENTS = words(
     "expression_statement assignment_statement go_statement defer_statement send_statement yield_statement"
     " delete_statement echo_statement"
 )
+_ASSIGNED = {
+    **dict.fromkeys(("assignment", "assignment_expression", "short_var_declaration"), ("left", "right")),
+    "variable_declarator": ("name", "value"),
+    "let_declaration": ("pattern", "value"),
+}
+"""The fields of a statement that assigns one value: the target and the value."""
+
 _RUBY_PLACES = frozenset({"body_statement", "then", "else", "block_body", "do"})
 _RUBY_KEPT = re.compile(r"(raise|attr_\w+|require\w*|include|extend|private|public|protected|module_function|super)\b")
 _KEPT = re.compile(r"(super|this)\s*\(|parent::__construct|await import\(")
@@ -123,10 +121,10 @@ def _raise_edits(place: EditScope, node: Node) -> Iterator[Edit]:
     if "NotImplemented" in text or not named(node):
         return
     told = f"`{shown(text.rstrip(';'), 54)}` was left out"
+    outer = node.parent if parent_of(node) == "expression_statement" else None
     if place.language is Language.PYTHON:
         yield Edit(DamageKind.DROP, node.start_byte, node.end_byte, "pass", told, line_of(node))
-    elif parent_of(node) == "expression_statement" and node.parent is not None:
-        outer = node.parent
+    elif outer is not None:
         yield Edit(DamageKind.DROP, outer.start_byte, outer.end_byte, ";", told, line_of(node))
     elif node.type == "throw_statement":
         by = ";" if place.language in SCRIPTS else f"if (false) {{ {text} }}"
@@ -152,8 +150,7 @@ def _another_exception(place: EditScope, node: Node) -> Iterator[Edit]:
             name = raised.child_by_field_name("constructor") if raised.type == "new_expression" else None
             by = "Error" if name is None or place.text(name) != "Error" else "TypeError"
     if name is not None:
-        edit = place.replace(DamageKind.LIKE, name, by)
-        yield Edit(DamageKind.LIKE, edit.start, edit.end, by, edit.what, edit.line)
+        yield replace(place.replace(DamageKind.LIKE, name, by), weak=False)
 
 
 def _ruby_edits(place: EditScope, node: Node) -> Iterator[Edit]:
@@ -162,8 +159,7 @@ def _ruby_edits(place: EditScope, node: Node) -> Iterator[Edit]:
         yield place.replace(DamageKind.DROP, node, "nil", f"`{shown(place.text(node), 54)}` was left out")
         first = named(exception)[0] if exception is not None and named(exception) else None
         if first is not None and first.type in ("constant", "scope_resolution"):
-            edit = place.replace(DamageKind.LIKE, first, "IOError")
-            yield Edit(DamageKind.LIKE, edit.start, edit.end, "IOError", edit.what, edit.line)
+            yield replace(place.replace(DamageKind.LIKE, first, "IOError"), weak=False)
         return
     if not isinstance(place, FunctionScope) or parent_of(node) not in _RUBY_PLACES:
         return
@@ -207,25 +203,12 @@ def _describe_assignment(place: EditScope, node: Node, by: str) -> str:
 
 def _value_of(place: EditScope, node: Node) -> Node | None:
     """Return the value that a statement assigns to one variable or member, if another value can replace it."""
-    if node.type in ("assignment", "assignment_expression"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    elif node.type == "variable_declarator":
-        left, right = node.child_by_field_name("name"), node.child_by_field_name("value")
-        right = right or (named(node)[-1] if place.language is Language.CSHARP and len(named(node)) > 1 else None)
-    elif node.type == "let_declaration":
-        left, right = node.child_by_field_name("pattern"), node.child_by_field_name("value")
-    elif node.type == "short_var_declaration":
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    else:
+    left, right = map(node.child_by_field_name, _ASSIGNED.get(node.type, ("-", "-")))
+    if node.type == "variable_declarator" and place.language is Language.CSHARP and len(named(node)) > 1:
+        right = right or named(node)[-1]
+    if left is None or "pattern" in left.type or left.type in ("array", "list", "left_assignment_list"):
         return None
-    if (
-        left is None
-        or right is None
-        or "pattern" in left.type
-        or left.type in ("array", "list", "left_assignment_list")
-    ):
-        return None
-    return None if right.type in _NO_VALUE or _VALUE_KEPT.match(place.text(right)) else right
+    return None if right is None or right.type in _NO_VALUE or _VALUE_KEPT.match(place.text(right)) else right
 
 
 def _another_value(place: EditScope, node: Node, value: Node) -> str | None:

@@ -1,4 +1,7 @@
-"""Changed functions that do nothing: no damage of them could be noticed, because there is nothing to damage."""
+"""Changed functions that do nothing, or say that a part of them is missing (pure).
+
+No damage of the former could be noticed, because there is nothing to damage.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
+from worker_agent.tdd.damage.code import quiet_possible
 from worker_agent.tdd.damage.code_bodies import body_statements, is_unfinished
-from worker_agent.tdd.damage.code_candidates import quiet_possible
-from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import SCRIPTS, FunctionScope, enclosing, named
+from worker_agent.tdd.damage.code_changes import FileChange, changes, functions_of
+from worker_agent.tdd.damage.code_edits import FunctionScope, named, shown
 from worker_agent.tdd.damage.code_returns import is_nothing
-from worker_agent.tdd.syntax.functions import Function, functions
-from worker_agent.tdd.syntax.node_types import NODE_TYPES, RETURNS, words
-from worker_agent.tdd.syntax.source import Language, Source, parse
+from worker_agent.tdd.syntax.functions import text_without
+from worker_agent.tdd.syntax.node_types import RETURNS, words
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, enclosing
 
 _CLASSES = words(
     "class_definition class_declaration class abstract_class_declaration impl_item trait_item interface_declaration"
@@ -36,6 +39,17 @@ _MEMBERS = words(
 _OWN = re.compile(r"(?:self|this|\$this|@)|\w+\.\w+$")
 _CONSTRUCTORS = frozenset({"constructor", "__construct", "__init__", "initialize"})
 
+UNFINISHED = "{}::{}: it says that something is not implemented (`{}`)"
+_LATER = re.compile(
+    r"\b(?:todo|unimplemented) !"
+    r"|raise NotImplementedError\b"
+    r"|throw new [\w.\\ ]*NotImplemented\w*"
+    r"|(?:\braise\b|\bthrow\b|\bpanic\b|\bErrorf\b|errors \. New|\bErr\b|\babort\b|\bfail\b)[^;{}]{0,40}?"
+    r"(?:\bnot (?:yet )?(?:implemented|supported yet)|\bunimplemented|\bto ?do\b|not done yet)[^;{}]{0,40}",
+    re.IGNORECASE,
+)
+"""Code that raises because it is not implemented; in tokens that are joined by blanks."""
+
 
 def stubs(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return the changed functions whose body does nothing but should do something, as `path:function`.
@@ -44,22 +58,20 @@ def stubs(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ..
     may be empty (overriding, local, callbacks) count only if no other changed function does anything.
     """
     found = changes(base, head)
-    places = [(change, place) for change in found for place in change.scopes]
-    empty = [(change, place.function) for change, place in places if _is_empty(place)]
+    places = [place for change in found for place in change.scopes]
+    empty = [place for place in places if _is_empty(place)]
     if not empty:
         return ()
-    hollow = {(change.path, function.name) for change, function in empty}
-    working = any(
-        (change.path, place.function.name) not in hollow and quiet_possible(place) for change, place in places
-    )
-    sources = [source for path, content in base.items() if (source := parse(path, content)) is not None]
-    old = {function.name for source in sources for function in functions(source)}
+    hollow = {(place.source.path, place.function.name) for place in empty}
+    rest = [place for place in places if (place.source.path, place.function.name) not in hollow]
+    working = any(map(quiet_possible, rest))
+    old = {function.name for path, content in base.items() for function in functions_of(path, content)}
     return tuple(
-        f"{change.path}:{function.name}"
-        for change, function in empty
-        if not _is_abstract(change, function, found)
-        and not (function.name in old or _is_constructor(function))
-        and not (working and _may_be_empty(change, function))
+        f"{place.source.path}:{place.function.name}"
+        for place in empty
+        if not _is_abstract(place, found)
+        and not (place.function.name in old or _is_constructor(place))
+        and not (working and _may_be_empty(place))
     )
 
 
@@ -69,9 +81,10 @@ def _is_empty(place: FunctionScope) -> bool:
     if is_unfinished(place):
         return True
     statements = body_statements(place)
-    if len(statements) == 1 and _returns_nothing(place, statements[0]):
+    only = statements[0] if len(statements) == 1 else None
+    if only is not None and _returns_nothing(place, only):
         return True
-    returns_a_member = len(statements) == 1 and _is_member(place, statements[0])
+    returns_a_member = only is not None and _is_member(place, only)
     return not returns_a_member and not quiet_possible(place)
 
 
@@ -89,67 +102,85 @@ def _returns_nothing(place: FunctionScope, statement: Node) -> bool:
     return statement.type == "empty_statement" or is_nothing(place.source, statement)
 
 
-def _is_abstract(change: FileChange, function: Function, found: tuple[FileChange, ...]) -> bool:
+def _is_abstract(place: FunctionScope, found: tuple[FileChange, ...]) -> bool:
     """Return whether a function is only a declaration for others: by its class, or because its class is inherited."""
-    source = change.source
-    owner = enclosing(function.node, _CLASSES)
-    if source is None or owner is None:
+    owner = enclosing(place.node, _CLASSES)
+    if owner is None:
         return False
     if owner.type in ("trait_item", "interface_declaration", "trait_declaration"):
         return True
     body = owner.child_by_field_name("body")
     end = body.start_byte if body is not None else owner.end_byte
-    header = source.content[owner.start_byte : end].decode("utf-8", "replace")
+    header = place.source.content[owner.start_byte : end].decode("utf-8", "replace")
     if _ABSTRACT.search(header):
         return True
-    name = re.escape(function.owner.rpartition(".")[2])
+    name = re.escape(place.function.owner.rpartition(".")[2])
     inherited = re.compile(rf"class\s+\w+\s*(\([^)]*\b{name}\b|<\s*{name}\b|[^{{]*extends\s+{name}\b)")
     return bool(name) and any(inherited.search(each.text) for each in found)
 
 
-def _may_be_empty(change: FileChange, function: Function) -> bool:
-    source = change.source
-    if source is None:
-        return True
-    name = function.name.rpartition(".")[2]
-    head = source.text(function.node)[:200].partition("{")[0]
-    above = function.node.parent
+def _may_be_empty(place: FunctionScope) -> bool:
+    head = place.text(place.node)[:200].partition("{")[0]
+    above = place.node.parent
     if above is not None and above.type == "decorated_definition":
-        head = source.text(above)[:400]
-    if _NO_OPERATION.match(name) or _OVERRIDES.search(head) or _is_local(source, function):
+        head = place.text(above)[:400]
+    is_local = enclosing(place.node, place.kinds.functions) is not None
+    if is_local or _NO_OPERATION.match(_last_name(place)) or _OVERRIDES.search(head):
         return True
-    return _is_callback(source, function) or _inherits(function)
+    return _is_callback(place) or _inherits(place.node)
 
 
-def _is_constructor(function: Function) -> bool:
-    return function.name.rpartition(".")[2] in _CONSTRUCTORS or "constructor" in function.node.type
+def _is_constructor(place: FunctionScope) -> bool:
+    return _last_name(place) in _CONSTRUCTORS or "constructor" in place.node.type
 
 
-def _is_local(source: Source, function: Function) -> bool:
-    """Return whether a function is defined inside another one."""
-    return enclosing(function.node, NODE_TYPES[source.language].functions) is not None
+def _last_name(place: FunctionScope) -> str:
+    return place.function.name.rpartition(".")[2]
 
 
-def is_prescribed(source: Source, function: Function) -> bool:
+def is_prescribed(place: FunctionScope) -> bool:
     """Return whether others prescribe a function's parameters: it overrides, implements, or is a callback."""
-    head = source.text(function.node)[:200].partition("{")[0]
-    if function.name.endswith("()") or (source.language is Language.GO and function.node.type == "method_declaration"):
+    is_called = place.function.name.endswith("()")
+    if is_called or (place.language is Language.GO and place.node.type == "method_declaration"):
         return True
-    return bool(_OVERRIDES.search(head)) or _inherits(function)
+    head = place.text(place.node)[:200].partition("{")[0]
+    return bool(_OVERRIDES.search(head)) or _inherits(place.node)
 
 
-def _is_callback(source: Source, function: Function) -> bool:
+def _is_callback(place: FunctionScope) -> bool:
     """Return whether a function is an empty closure, or a marker of a type in Go."""
-    if source.language is Language.GO:
-        return function.node.type == "method_declaration"
-    return source.language in SCRIPTS and function.node.type in ("arrow_function", "function_expression")
+    if place.language is Language.GO:
+        return place.node.type == "method_declaration"
+    return place.language in SCRIPTS and place.node.type in ("arrow_function", "function_expression")
 
 
-def _inherits(function: Function) -> bool:
-    owner = enclosing(function.node, _CLASSES)
+def _inherits(function: Node) -> bool:
+    owner = enclosing(function, _CLASSES)
     if owner is None:
         return False
     fields = ("superclasses", "superclass", "interfaces", "trait")
     if any(owner.child_by_field_name(name) is not None for name in fields):
         return True
     return any(child.type in _HERITAGE for child in owner.children)
+
+
+def unfinished(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return a sentence for each changed function that newly says that a part of it is missing.
+
+    A function is skipped if one of that name on the base says so, or if it holds nothing else: that is a stub, or
+    others implement it.
+    """
+    sources = [change.source for change in changes({}, base)]
+    before = "\n".join(text_without(source, source.root, ()) for source in sources if source is not None)
+    return tuple(
+        UNFINISHED.format(change.path, place.function.name, shown(missing, 50))
+        for change in changes(base, head)
+        for place in change.scopes
+        if (missing := _missing_part(place)) and missing not in before
+    )
+
+
+def _missing_part(place: FunctionScope) -> str:
+    """Return the words by which a function says that a part of it is missing; empty if it does not."""
+    match = None if place.nested or is_unfinished(place) else _LATER.search(place.function.text)
+    return match[0].strip() if match else ""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import changes, joined
-from worker_agent.tdd.damage.code_edits import enclosing, parent_of
-from worker_agent.tdd.syntax.functions import Function
-from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
-from worker_agent.tdd.syntax.source import Language, Source, walk
+from worker_agent.tdd.damage.code_edits import FunctionScope, parent_of
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Language, enclosing, walk
 
 KEPT = "{}::{}: it keeps `{}`, and nothing reads it, neither code nor a test"
 LOCAL = "{}::{}: it works out `{}`, and does nothing with it"
@@ -47,53 +47,48 @@ def unread(base: Mapping[str, bytes], head: Mapping[str, bytes], beside: Iterabl
     found: dict[str, None] = {}
     for change in changes(base, head):
         for place in change.new_scopes if not _WHOLE.search(change.text) else ():
-            source, function = place.source, place.function
-            for name in _private_members(source, function):
+            function = place.function
+            for name in _private_members(place):
                 if not _pattern_of_member(name).search(base_text) and not any(_is_read(name, text) for text in texts):
                     found[KEPT.format(change.path, function.owner or function.name, name)] = None
-            names = _unused_locals(source, function)
-            found |= dict.fromkeys(LOCAL.format(change.path, function.name, name) for name in names)
-            if any(_only_raises_again(source, node) for node in walk(function.node) if node.type == "try_statement"):
+            found |= dict.fromkeys(LOCAL.format(change.path, function.name, name) for name in _unused_locals(place))
+            if any(_only_raises_again(place, node) for node in walk(place.node) if node.type == "try_statement"):
                 found[RAISED_AGAIN.format(change.path, function.name)] = None
     return tuple(found)
 
 
-def _private_members(source: Source, function: Function) -> Iterator[str]:
+def _private_members(place: FunctionScope) -> Iterator[str]:
     """Yield the members of its own object that a method binds, if they are private to the class."""
-    owner = enclosing(function.node, NODE_TYPES[source.language].classes)
+    owner = enclosing(place.node, place.kinds.classes)
     inherits = owner is not None and any(child.type in _INHERITS for child in owner.children)
     if inherits or (owner is not None and parent_of(owner) == "decorated_definition"):
         return
-    receiver = re.match(r"func \((\w+) ", source.text(function.node))
+    receiver = re.match(r"func \((\w+) ", place.text(place.node))
     objects = {receiver[1]} if receiver is not None else _OBJECTS
-    for target in _targets(function.node):
+    for target in _targets(place.node):
         if target.type == "instance_variable":
-            yield source.text(target).lstrip("@")
+            yield place.text(target).lstrip("@")
         elif target.type in _MEMBERS:
-            whose, _, name = re.sub(r"->|\?\.", ".", source.text(target)).rpartition(".")
+            whose, _, name = re.sub(r"->|\?\.", ".", place.text(target)).rpartition(".")
             if whose in objects and re.fullmatch(r"\w+", name) and not (receiver and name[0].isupper()):
                 yield name
 
 
-def _unused_locals(source: Source, function: Function) -> Iterator[str]:
-    if source.language in _RETURNS_LAST:
+def _unused_locals(place: FunctionScope) -> Iterator[str]:
+    if place.language in _RETURNS_LAST:
         return
-    text = source.text(function.node)
-    bound: dict[str, int] = {}
-    for target in _targets(function.node):
-        if target.type in ("identifier", "variable_name"):
-            name = source.text(target).lstrip("$")
-            bound[name] = bound.get(name, 0) + 1
-    for name, times in bound.items():
+    text = place.text(place.node)
+    names = (target for target in _targets(place.node) if target.type in ("identifier", "variable_name"))
+    for name, times in Counter(place.text(target).lstrip("$") for target in names).items():
         declared = re.search(rf"\b(?:global|nonlocal)\b[^\n]*\b{name}\b", text)
         if not name.startswith("_") and not declared and len(re.findall(rf"(?<!\w){name}(?!\w)", text)) == times:
             yield name
 
 
-def _only_raises_again(source: Source, node: Node) -> bool:
+def _only_raises_again(place: FunctionScope, node: Node) -> bool:
     """Return whether all clauses of a `try` only raise the exception again."""
     clauses = [child for child in node.named_children if child != node.child_by_field_name("body")]
-    return bool(clauses) and all(_RAISED_AGAIN.fullmatch(source.text(clause).strip()) for clause in clauses)
+    return bool(clauses) and all(_RAISED_AGAIN.fullmatch(place.text(clause).strip()) for clause in clauses)
 
 
 def _targets(node: Node) -> Iterator[Node]:

@@ -6,9 +6,8 @@ import re
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_edits import SCRIPTS
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, NOTHING, TRUE_FALSE, words
-from worker_agent.tdd.syntax.source import Language, Source
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, Source
 
 _NODES = {
     **dict.fromkeys(TRUE_FALSE, "bool"),

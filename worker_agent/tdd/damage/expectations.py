@@ -19,9 +19,8 @@ from worker_agent.tdd.damage import (
     expectations_rust,
 )
 from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, Group, edited, fits
-from worker_agent.tdd.damage.expectations_ending import ended_by
 from worker_agent.tdd.damage.expectations_flow import Reader, flow
-from worker_agent.tdd.syntax.source import Language, Source, parse
+from worker_agent.tdd.syntax.source import SCRIPTS, Language, Source, parse
 from worker_agent.tdd.syntax.units import found_in
 from worker_agent.tdd.syntax.units_found import FoundTest, is_conditional
 
@@ -58,14 +57,10 @@ class ExpectationDamage:
 
 _READERS: dict[Language, Callable[[Source, frozenset[int]], Reader]] = {
     Language.PYTHON: expectations_python.reader_of,
-    Language.JAVASCRIPT: expectations_javascript.reader_of,
-    Language.TYPESCRIPT: expectations_javascript.reader_of,
-    Language.TSX: expectations_javascript.reader_of,
+    **dict.fromkeys(SCRIPTS, expectations_javascript.reader_of),
     Language.GO: expectations_go.reader_of,
     Language.RUST: expectations_rust.reader_of,
-    Language.JAVA: expectations_classes.reader_of,
-    Language.PHP: expectations_classes.reader_of,
-    Language.CSHARP: expectations_classes.reader_of,
+    **dict.fromkeys((Language.JAVA, Language.PHP, Language.CSHARP), expectations_classes.reader_of),
     Language.RUBY: expectations_ruby.reader_of,
 }
 
@@ -88,11 +83,8 @@ def damaged_expectations(
     nothing can be damaged is in no `touched`: see `untouched`. Line numbers stay the same.
     """
     runs: dict[ExpectationEdit, _Run] = {kind: _Run() for kind in ExpectationEdit if kind is not ExpectationEdit.NEAR}
-    for path in sorted(set(files) & set(test_names)):
-        source = parse(path, files[path])
-        if source is not None:
-            for found, checks in _flows(source, set(test_names[path])):
-                _add_damages(runs, (path, found.name), checks)
+    for source, found, checks in _flows(files, test_names):
+        _add_damages(runs, (source.path, found.name), checks)
     return tuple(_as_damage(kind, run, files) for kind, run in runs.items() if run.touched)
 
 
@@ -104,11 +96,9 @@ def near_expectations(
     A test that stays green has a tolerance as wide as that.
     """
     run = _Run()
-    for path in sorted(set(files) & set(test_names)):
-        source = parse(path, files[path])
-        near = partial(_near_number, files[path])
-        for found, checks in _flows(source, set(test_names[path])) if source is not None else ():
-            _add_edits(run, (path, found.name), _first_edits(checks, checks.sure, near))
+    for source, found, checks in _flows(files, test_names):
+        near = partial(_near_number, source.content)
+        _add_edits(run, (source.path, found.name), _first_edits(checks, checks.sure, near))
     return _as_damage(ExpectationEdit.NEAR, run, files) if run.touched else None
 
 
@@ -131,13 +121,28 @@ def untouched(damages: Collection[ExpectationDamage], test_names: Mapping[str, C
     return frozenset(every.difference(*(damage.touched for damage in damages)))
 
 
-def expected_places(source: Source, names: Collection[str]) -> Iterator[tuple[Node, tuple[int, ...]]]:
-    """Yield each test's node, with its decorators, and the offsets of the results that its checks expect."""
-    for found, checks in _flows(source, names):
-        every = [check for group in checks.sure for check in group] + checks.maybe
+@dataclass(frozen=True, slots=True)
+class ExpectedTest:
+    """A test that can be read: its node, with its decorators, and the offsets of the results that its checks expect."""
+
+    source: Source
+    name: str
+    node: Node
+    places: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """The text of the test."""
+        return self.source.text(self.node)
+
+
+def expected_tests(files: Mapping[str, bytes], test_names: Mapping[str, Collection[str]]) -> Iterator[ExpectedTest]:
+    """Yield the wanted tests of these files that can be read; `test_names` as for `damaged_expectations`."""
+    for source, found, checks in _flows(files, test_names):
         above = found.node.parent
         node = above if above is not None and above.type == "decorated_definition" else found.node
-        yield node, tuple(edit.start for check in every for edit in check.literal)
+        places = tuple(edit.start for check in checks.demoted() for edit in check.literal)
+        yield ExpectedTest(source, found.name, node, places)
 
 
 def _as_damage(kind: ExpectationEdit, run: _Run, files: Mapping[str, bytes]) -> ExpectationDamage:
@@ -145,13 +150,21 @@ def _as_damage(kind: ExpectationEdit, run: _Run, files: Mapping[str, bytes]) -> 
     return ExpectationDamage(kind, damaged, frozenset(run.touched), frozenset(run.partly))
 
 
-def _flows(source: Source, names: Collection[str]) -> Iterator[tuple[FoundTest, Flow]]:
-    every = found_in(source)
-    reader = _READERS[source.language](source, frozenset(found.node.start_byte for found in every))
-    for found in every:
-        if found.name in names and found.body is not None and (not found.skipped or is_conditional(found.skipped)):
-            ends = ended_by(source, found)
-            yield found, flow(reader, found.body) if ends is None else ends
+def _flows(
+    files: Mapping[str, bytes], test_names: Mapping[str, Collection[str]]
+) -> Iterator[tuple[Source, FoundTest, Flow]]:
+    """Yield the wanted tests that are not skipped, each with its file and its checks."""
+    for path in sorted(files.keys() & test_names.keys()):
+        source = parse(path, files[path])
+        every = found_in(source) if source is not None else ()
+        if source is None or not every:
+            continue
+        reader = _READERS[source.language](source, frozenset(found.node.start_byte for found in every))
+        for found in every:
+            runs = not found.skipped or is_conditional(found.skipped)
+            if found.name in test_names[path] and found.body is not None and runs:
+                ends = reader.ended_by(found)
+                yield source, found, flow(reader, found.body) if ends is None else ends
 
 
 def _add_damages(runs: Mapping[ExpectationEdit, _Run], test: Touched, checks: Flow) -> None:

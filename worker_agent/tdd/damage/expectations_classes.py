@@ -7,11 +7,13 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_classes_calls import CallExpression, call_of, damaged
-from worker_agent.tdd.damage.expectations_edits import Check, Flow
+from worker_agent.tdd.damage.expectations_classes_calls import NEVER_IN_JAVA, CallExpression, call_of, damaged
+from worker_agent.tdd.damage.expectations_edits import Check, Flow, first_of, over
 from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
-from worker_agent.tdd.syntax.source import Source, walk
-from worker_agent.tdd.syntax.units_found import child, field_text, statements
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Language, Source, walk
+from worker_agent.tdd.syntax.units_classes import mark_name, marks
+from worker_agent.tdd.syntax.units_found import FoundTest, child, field_text, statements
 
 _BROAD = re.compile(r"\b(?:Throwable|Error|AssertionError|Exception|AssertionFailedError|XunitException)\b")
 _ENDS = re.compile(r"(?:\$this->|self::|static::|\w+\.)?[fF]ail\(")
@@ -21,26 +23,20 @@ _SKIPS = re.compile(
 _SHELTERS = re.compile(
     r"assert(?:Throws|All|Timeout)\w*|Throws\w*|ThrowsAny\w*|ThrowsAsync|assertThatThrownBy|doesNotThrow"
 )
-_ITEMS = frozenset(
-    ["array_initializer", "array_creation_expression", "initializer_expression", "implicit_array_creation_expression"]
-)
+_ITEMS = words("array_initializer array_creation_expression initializer_expression implicit_array_creation_expression")
 
 
 class ClassReader(Reader):
     """The reader of checks in one file."""
 
     shapes = Shapes(
-        conditions=frozenset({"if_statement"}),
-        loops=frozenset(
-            {"for_statement", "enhanced_for_statement", "foreach_statement", "while_statement", "do_statement"}
+        loops=words("for_statement enhanced_for_statement foreach_statement while_statement do_statement"),
+        functions=words(
+            "lambda_expression anonymous_function arrow_function local_function_statement class_body"
+            " anonymous_function_creation_expression"
         ),
-        tries=frozenset({"try_statement", "try_with_resources_statement"}),
-        functions=frozenset(
-            {"lambda_expression", "anonymous_function", "arrow_function", "local_function_statement", "class_body"}
-            | {"anonymous_function_creation_expression"}
-        ),
-        leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
-        plain=frozenset({"block", "compound_statement", "using_statement"}),
+        plain=words("block compound_statement using_statement"),
+        tries=words("try_statement try_with_resources_statement"),
     )
 
     def check(self, statement: Node) -> Check | None:
@@ -58,7 +54,6 @@ class ClassReader(Reader):
         return any(found.type not in {"array_type", "implicit_type", "dimensions_expr"} for found in rows)
 
     def helper(self, statement: Node) -> Node | None:
-        """Return the body of a method of this file that a statement calls."""
         call = self._call(statement)
         is_own = call is not None and call.owner in {"", "$this", "self", "static", "this"}
         return self.functions.get(call.name) if call is not None and is_own else None
@@ -87,15 +82,37 @@ class ClassReader(Reader):
         return found
 
     def skips(self, block: Node) -> bool:
-        """Return whether a block ends the test as skipped or failed."""
         return any(_SKIPS.match(self.source.text(found)) for found in statements(block))
 
     def shelters(self, statement: Node) -> bool:
-        """Return whether failures within a statement are expected."""
-        return any(
-            (call := call_of(self.source, found)) is not None and bool(_SHELTERS.match(call.name))
-            for found in walk(statement)
-        )
+        calls = (call_of(self.source, found) for found in walk(statement))
+        return any(call is not None and _SHELTERS.match(call.name) for call in calls)
+
+    def ended_by(self, test: FoundTest) -> Flow | None:
+        """Return what `@Test(expected = X.class)` or `expectException` asks for; MSTest's attribute is left alone."""
+        is_php = self.source.language is Language.PHP
+        return self._announced_exception(test) if is_php else self._annotated_exception(test.node)
+
+    def _annotated_exception(self, node: Node) -> Flow | None:
+        for mark in marks(node):
+            if mark_name(self.source, mark).startswith("ExpectedException"):
+                return Flow()
+            for pair in walk(mark):
+                value = child(pair, "value")
+                is_expected = re.match(r"expected(?:Exceptions)?\b", self.source.text(pair)) is not None
+                if pair.type == "element_value_pair" and value is not None and is_expected:
+                    return Flow([(Check(exception=(over(value, NEVER_IN_JAVA),)),)])
+        return None
+
+    def _announced_exception(self, test: FoundTest) -> Flow | None:
+        """Return the check of PHPUnit's `expectException` and its like, anywhere in a test."""
+        every = [call_of(self.source, found) for found in walk(test.body)] if test.body is not None else []
+        announced = [call for call in every if call is not None and call.name.startswith("expectException")]
+        if not announced:
+            return None
+        checks = (damaged(self.source, call) for call in announced)
+        edits = first_of(check.exception for check in checks if check is not None)
+        return Flow([(Check(exception=edits),)]) if edits else Flow()
 
     def _call(self, statement: Node) -> CallExpression | None:
         found: Node | None = statement

@@ -35,43 +35,33 @@ _JAVA = {
     "isPresent": "isNotPresent",
     "contains": "doesNotContain",
 }
+_NEGATED_IN_PHP = words("Equals Same True False Null Empty Contains InstanceOf Count")
 _PHP = {
-    "assertEquals": "assertNotEquals",
-    "assertSame": "assertNotSame",
-    "assertTrue": "assertNotTrue",
-    "assertFalse": "assertNotFalse",
-    "assertNull": "assertNotNull",
-    "assertEmpty": "assertNotEmpty",
-    "assertContains": "assertNotContains",
+    **{f"assert{name}": f"assertNot{name}" for name in _NEGATED_IN_PHP},
     "assertStringContainsString": "assertStringNotContainsString",
-    "assertInstanceOf": "assertNotInstanceOf",
-    "assertCount": "assertNotCount",
     "assertArrayHasKey": "assertArrayNotHasKey",
     "assertGreaterThan": "assertLessThanOrEqual",
     "assertLessThan": "assertGreaterThanOrEqual",
 }
 _CSHARP = {
-    "Equal": "NotEqual",
+    **{name: f"Not{name}" for name in words("Equal Null Empty Same Be BeNull")},
     "True": "False",
-    "Null": "NotNull",
-    "Empty": "NotEmpty",
     "Contains": "DoesNotContain",
-    "Same": "NotSame",
     "AreEqual": "AreNotEqual",
     "IsTrue": "IsFalse",
     "IsNull": "IsNotNull",
     "AreSame": "AreNotSame",
-    "Be": "NotBe",
     "BeTrue": "BeFalse",
-    "BeNull": "NotBeNull",
 }
-
 
 _OPPOSITES = {
     Language.JAVA: both_ways(_JAVA),
     Language.PHP: both_ways(_PHP),
     Language.CSHARP: both_ways(_CSHARP) | {"IsType": "IsNotType"},
 }
+_CALLS = words(
+    "method_invocation invocation_expression member_call_expression scoped_call_expression function_call_expression"
+)
 _EQUAL = words(
     "assertEquals assertSame isEqualTo Equal AreEqual Be assertCount assertStringContainsString hasSize"
     " assertContains assertArrayHasKey"
@@ -79,8 +69,13 @@ _EQUAL = words(
 _FIRST_ONLY = frozenset({"assertCount", "assertStringContainsString", "assertContains", "assertArrayHasKey"})
 _TEXTS = frozenset({"string_literal", "string", "encapsed_string"})
 _NUMBERS = frozenset({"decimal_integer_literal", "integer_literal", "integer"})
+_FLOATS = frozenset({"decimal_floating_point_literal", "real_literal", "float"})
 _OWNER = re.compile(r"\$this$|self$|static$|(?:\w+\.)*(?:Assert\w*|Assertions|ClassicAssert)$|$")
 _SUBJECT = re.compile(r"(?:\w+\.)*assertThat\(|.*\.Should\(\)$", re.DOTALL)
+
+
+NEVER_IN_JAVA = "java.nio.channels.NonReadableChannelException.class"
+"""An exception that no test's code throws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +102,14 @@ def call_of(source: Source, node: Node) -> CallExpression | None:
         return None
     if name.type == "generic_name":
         name = name.named_children[0]
-    listed = child(node, "arguments")
-    given = tuple(_plain(found) for found in statements(listed)) if listed is not None else ()
+    given = tuple(_plain(found) for found in statements(child(node, "arguments")))
     return CallExpression(node, name, source.text(name), "" if owner is None else source.text(owner), given)
 
 
-_CALLS = words(
-    "method_invocation invocation_expression member_call_expression scoped_call_expression function_call_expression"
-)
-
-
-def _plain(argument: Node) -> Node:
-    """Return the value of an argument."""
-    return argument.named_children[-1] if argument.type == "argument" and argument.named_children else argument
+def _plain(node: Node) -> Node:
+    """Return the value of an argument, or of an entry in an array."""
+    is_wrapped = node.type in {"argument", "array_element_initializer"} and node.named_children
+    return node.named_children[-1] if is_wrapped else node
 
 
 def damaged(source: Source, call: CallExpression) -> Check | None:
@@ -167,13 +157,10 @@ def _literal(source: Source, call: CallExpression) -> Edits:
     given = call.arguments[:1] if call.name in _FIRST_ONLY else call.arguments[:2]
     if len(call.arguments) == 3 and source.language is Language.JAVA:
         given = tuple(found for found in given if found.type not in _TEXTS)
-    return first_of(changed(source, found) for found in given)
+    return first_of(_changed(source, found) for found in given)
 
 
-_FLOATS = frozenset({"decimal_floating_point_literal", "real_literal", "float"})
-
-
-def changed(source: Source, node: Node) -> Edits:
+def _changed(source: Source, node: Node) -> Edits:
     """Return the edit that changes a literal into another one of its type."""
     text = source.text(node)
     if node.type in _TEXTS and text[-1:] in {'"', "'"} and not text.endswith('"""'):
@@ -184,13 +171,8 @@ def changed(source: Source, node: Node) -> Edits:
     if text in {"true", "false"}:
         return (over(node, "false" if text == "true" else "true"),)
     if node.type == "array_creation_expression":
-        values = [_plain_value(found) for found in statements(node)]
-        return first_of(changed(source, value) for value in values)
+        return first_of(_changed(source, _plain(found)) for found in statements(node))
     return ()
-
-
-def _plain_value(node: Node) -> Node:
-    return node.named_children[-1] if node.type == "array_element_initializer" and node.named_children else node
 
 
 def _exception(source: Source, call: CallExpression) -> Edits:
@@ -201,11 +183,11 @@ def _exception(source: Source, call: CallExpression) -> Edits:
         return ()
     first = call.arguments[0]
     if source.language is Language.JAVA and call.name in {"assertThrows", "assertThrowsExactly"}:
-        return (over(first, "java.nio.channels.NonReadableChannelException.class"),)
+        return (over(first, NEVER_IN_JAVA),)
     if source.language is Language.PHP and call.name == "expectException":
         return (over(first, r"\JsonException::class"),)
     if source.language is Language.PHP and call.name in {"expectExceptionMessage", "expectExceptionMessageMatches"}:
-        return changed(source, first) if call.name == "expectExceptionMessage" else ()
+        return _changed(source, first) if call.name == "expectExceptionMessage" else ()
     return ()
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_edits import Check, Flow, Group
-from worker_agent.tdd.syntax.source import Source
-from worker_agent.tdd.syntax.units_found import child, statements
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.syntax.units_found import FoundTest, child, field_text, statements
 
 _HELPER_DEPTH = 4
 """The most calls deep that helpers of the same file are followed."""
@@ -23,13 +24,13 @@ _ELSES = frozenset(["else_clause", "else", "elif_clause", "elsif", "else_if_clau
 class Shapes:
     """The types of nodes of a language that decide which statements run."""
 
-    conditions: frozenset[str]
     loops: frozenset[str]
-    tries: frozenset[str]
     functions: frozenset[str]
-    leaves: frozenset[str]
-    plain: frozenset[str] = field(default=frozenset())
+    plain: frozenset[str]
     """Statements all of whose inner statements run: blocks, `with`, labels."""
+    conditions: frozenset[str] = words("if_statement")
+    tries: frozenset[str] = words("try_statement")
+    leaves: frozenset[str] = words("return_statement break_statement continue_statement")
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,13 @@ class Reader(ABC):
         """Return the checks of a `try` with its handlers; none for languages without it."""
         return Flow()
 
+    def ended_by(self, test: FoundTest) -> Flow | None:
+        """Return the exception that must end a test, as its only check; None for a test that runs to its end.
+
+        Nothing else in such a test is damaged, as any failure might be that exception.
+        """
+        return None
+
 
 def flow(reader: Reader, block: Node, entered: frozenset[int] = frozenset()) -> Flow:
     """Return the checks of a function's body or another block, in order."""
@@ -87,16 +95,15 @@ def _run(reader: Reader, listed: Sequence[Node], entered: frozenset[int]) -> Flo
                 return found
             continue
         if statement.type in reader.shapes.conditions and _may_leave(reader, statement):
-            branches, has_else = branches_of(reader, statement)
+            branches, has_else = _branches_of(reader, statement)
             rest = _run(reader, listed[position + 1 :], entered)
             _choose(reader, found, branches, None if has_else else rest, entered)
             if has_else:
                 found.maybe += rest.demoted()
             return found
-        if statement.type in reader.shapes.leaves:
-            found.add(_statement(reader, statement, entered))
-            return found
         found.add(_statement(reader, statement, entered))
+        if statement.type in reader.shapes.leaves:
+            return found
         if _may_leave(reader, statement) and statement.type not in reader.shapes.functions:
             found.maybe += _run(reader, listed[position + 1 :], entered).demoted()
             return found
@@ -110,7 +117,7 @@ def _statement(reader: Reader, statement: Node, entered: frozenset[int]) -> Flow
         return Flow()
     if statement.type in shapes.conditions:
         found = Flow()
-        branches, has_else = branches_of(reader, statement)
+        branches, has_else = _branches_of(reader, statement)
         _choose(reader, found, branches, Flow() if not has_else else None, entered)
         return found
     if statement.type in shapes.loops:
@@ -150,7 +157,7 @@ def _choose(reader: Reader, found: Flow, branches: list[Node], rest: Flow | None
         found.maybe += [check for each in flows for check in each.demoted()]
 
 
-def branches_of(reader: Reader, condition: Node) -> tuple[list[Node], bool]:
+def _branches_of(reader: Reader, condition: Node) -> tuple[list[Node], bool]:
     """Return the branches of a condition, and True if there is one for everything else."""
     first = child(condition, "consequence") or child(condition, "body")
     found = [first] if first is not None else []
@@ -160,13 +167,11 @@ def branches_of(reader: Reader, condition: Node) -> tuple[list[Node], bool]:
         if inner.type == "else_clause" and len(list(statements(inner))) == 1:
             inner = next(statements(inner))
         if inner.type in reader.shapes.conditions or child(inner, "consequence") is not None:
-            more, has_else = branches_of(reader, inner)
+            more, has_else = _branches_of(reader, inner)
             found += more
-        elif inner.type in _ELSES and child(inner, "condition") is not None:
-            found.append(child(inner, "body") or inner)
         else:
             found.append(child(inner, "body") or inner)
-            has_else = True
+            has_else = has_else or inner.type not in _ELSES or child(inner, "condition") is None
     return found, has_else
 
 
@@ -184,12 +189,7 @@ def _may_leave(reader: Reader, statement: Node) -> bool:
     return False
 
 
-def outermost(statement: Node, types: Collection[str]) -> Iterator[Node]:
-    """Yield the nodes of these types within a statement, without those within them."""
-    pending = [statement]
-    while pending:
-        found = pending.pop()
-        if found.type in types:
-            yield found
-        else:
-            pending.extend(reversed(found.named_children))
+def bodies_by_name(source: Source, kind: str, tests: frozenset[int]) -> dict[str, Node]:
+    """Map the names of functions (nodes of the type `kind`) to their bodies, except of those that start at `tests`."""
+    found = (node for node in walk(source.root) if node.type == kind and node.start_byte not in tests)
+    return {field_text(source, node, "name"): body for node in found if (body := child(node, "body"))}

@@ -18,27 +18,14 @@ from worker_agent.tdd.damage.expectations_edits import (
     over,
     word,
 )
-from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, outermost
-from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Source, outermost, walk
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
 
 _REPORTS = re.compile(r"\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)$|panic$")
-_OPPOSITES = both_ways(
-    {
-        "Equal": "NotEqual",
-        "True": "False",
-        "Nil": "NotNil",
-        "NoError": "Error",
-        "Empty": "NotEmpty",
-        "Contains": "NotContains",
-        "Zero": "NotZero",
-        "Same": "NotSame",
-        "Panics": "NotPanics",
-        "Regexp": "NotRegexp",
-        "ElementsMatch": "NotElementsMatch",
-        "ErrorIs": "NotErrorIs",
-    }
-)
+_NEGATED = words("Equal Nil Empty Contains Zero Same Panics Regexp ElementsMatch ErrorIs")
+_OPPOSITES = both_ways({"True": "False", "NoError": "Error", **{name: f"Not{name}" for name in _NEGATED}})
 _OWNERS = re.compile(r"(?:assert|require|\w*[sS]uite|s|a|r|is)(?:\.Assert\(\)|\.Require\(\))?$")
 _LOOSE = re.compile(r"\|\||!=|<|>|^!")
 
@@ -47,12 +34,10 @@ class GoReader(Reader):
     """The reader of checks in one file."""
 
     shapes = Shapes(
-        conditions=frozenset({"if_statement"}),
-        loops=frozenset({"for_statement"}),
+        loops=words("for_statement"),
+        functions=words("func_literal"),
+        plain=words("block statement_list"),
         tries=frozenset(),
-        functions=frozenset({"func_literal"}),
-        leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
-        plain=frozenset({"block", "statement_list"}),
     )
 
     def check(self, statement: Node) -> Check | None:
@@ -73,7 +58,6 @@ class GoReader(Reader):
         return _is_filled(over_)
 
     def helper(self, statement: Node) -> Node | None:
-        """Return the body of a function of this file that a statement calls."""
         call = self._call(statement)
         return None if call is None else self.functions.get(field_text(self.source, call, "function"))
 
@@ -81,13 +65,12 @@ class GoReader(Reader):
         """Yield the functions passed to `t.Run`, which surely run."""
         call = self._call(statement)
         is_run = call is not None and field_text(self.source, call, "function").endswith(".Run")
-        for found in outermost(statement, {"func_literal"}):
+        for found in outermost(statement, lambda node: node.type == "func_literal"):
             body = child(found, "body")
             if body is not None:
                 yield body, is_run
 
     def skips(self, block: Node) -> bool:
-        """Return whether a block ends the test as skipped or failed."""
         return self._reporter(block) is not None or bool(re.match(r"\{\s*\w+\.Skip", self.source.text(block)))
 
     def shelters(self, statement: Node) -> bool:

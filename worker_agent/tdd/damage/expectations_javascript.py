@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, after, before, word
-from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow, outermost
-from worker_agent.tdd.damage.expectations_javascript_assert import assertion_check
-from worker_agent.tdd.damage.expectations_javascript_expect import expectation_check
-from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
+from worker_agent.tdd.damage.expectations_javascript_checks import assertion_check, expectation_check
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Source, outermost, walk
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
 
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration", "generator_function"})
@@ -26,12 +26,9 @@ class JavaScriptReader(Reader):
     """The reader of checks in one file; `constants` are values by name."""
 
     shapes = Shapes(
-        conditions=frozenset({"if_statement"}),
-        loops=frozenset({"for_in_statement", "for_statement", "while_statement", "do_statement"}),
-        tries=frozenset({"try_statement"}),
-        functions=_FUNCTIONS | {"class_declaration", "method_definition", "generator_function_declaration"},
-        leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
-        plain=frozenset({"statement_block", "else_clause"}),
+        loops=words("for_in_statement for_statement while_statement do_statement"),
+        functions=_FUNCTIONS | words("class_declaration method_definition generator_function_declaration"),
+        plain=words("statement_block else_clause"),
     )
     constants: Mapping[str, Node]
 
@@ -54,7 +51,6 @@ class JavaScriptReader(Reader):
         return loop.type == "for_in_statement" and over is not None and self._is_filled(over, 4)
 
     def helper(self, statement: Node) -> Node | None:
-        """Return the body of a function of this file that a statement calls."""
         expression, is_settled = _expression(statement)
         if expression is None or expression.type != "call_expression":
             return None
@@ -65,7 +61,7 @@ class JavaScriptReader(Reader):
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
         """Yield bodies of functions passed to calls; those for elements of a literal array surely run."""
         expression, is_settled = _expression(statement)
-        for found in (inner for part in statement.named_children for inner in outermost(part, _FUNCTIONS)):
+        for found in (each for part in statement.named_children for each in outermost(part, _is_function)):
             body = child(found, "body")
             if body is None:
                 continue
@@ -90,7 +86,6 @@ class JavaScriptReader(Reader):
         return found
 
     def skips(self, block: Node) -> bool:
-        """Return whether a block ends the test as skipped or failed."""
         texts = [self.source.text(found) for found in statements(block)]
         return any(re.match(r"(?:return\s+)?\w+\.skip\(", text) or _THROWS.match(text) for text in texts)
 
@@ -171,6 +166,10 @@ def _expression(statement: Node) -> tuple[Node | None, bool]:
         is_settled = is_settled or found.type in {"return_statement", "await_expression"}
         found = next(statements(found), None)
     return found, is_settled
+
+
+def _is_function(node: Node) -> bool:
+    return node.type in _FUNCTIONS
 
 
 def _is_async(function: Node) -> bool:

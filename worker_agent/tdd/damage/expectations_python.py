@@ -22,6 +22,7 @@ from worker_agent.tdd.damage.expectations_edits import (
 )
 from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
 from worker_agent.tdd.damage.expectations_python_values import changed, is_filled, literal_of
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source, walk
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
 from worker_agent.tdd.syntax.units_python import called, decorators, definition_of
@@ -63,17 +64,13 @@ class PythonReader(Reader):
     """The reader of checks in one file: `functions` has methods with a dot before, `constants` are values by name."""
 
     shapes = Shapes(
-        conditions=frozenset({"if_statement"}),
-        loops=frozenset({"for_statement", "while_statement"}),
-        tries=frozenset({"try_statement"}),
-        functions=frozenset({"function_definition", "lambda", "class_definition"}),
-        leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
-        plain=frozenset({"block", "with_statement"}),
+        loops=words("for_statement while_statement"),
+        functions=words("function_definition lambda class_definition"),
+        plain=words("block with_statement"),
     )
     constants: Mapping[str, Node]
 
     def check(self, statement: Node) -> Check | None:
-        """Return the check of a statement, if it is one."""
         if statement.type == "assert_statement":
             return self._assert(statement)
         if statement.type == "with_statement":
@@ -121,7 +118,6 @@ class PythonReader(Reader):
         return found
 
     def skips(self, block: Node) -> bool:
-        """Return whether a block ends the test as skipped or failed."""
         return any(_SKIPPING.match(self.source.text(found)) for found in statements(block))
 
     def shelters(self, statement: Node) -> bool:

@@ -19,8 +19,9 @@ from worker_agent.tdd.damage.expectations_edits import (
     over,
     word,
 )
-from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, flow
-from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, bodies_by_name, flow
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Source
 from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
 from worker_agent.tdd.syntax.units_ruby import block_of
 
@@ -28,24 +29,10 @@ _TO = {"to": "not_to", "not_to": "to", "to_not": "to"}
 _SUBJECTS = frozenset({"expect", "is_expected"})
 _UNNEGATABLE = re.compile(r"(?:change|raise_error|output|yield_\w+|have_received|throw_symbol)\b")
 _EQUAL = frozenset({"eq", "eql", "be", "equal", "include", "start_with", "end_with", "match_array", "contain_exactly"})
+_ASSERTED = words("equal nil includes match empty same instance_of kind_of respond_to")
+_EXPECTED = words("equal be_nil include match be_empty be_kind_of")
 _OPPOSITES = both_ways(
-    {
-        "assert_equal": "refute_equal",
-        "assert_nil": "refute_nil",
-        "assert_includes": "refute_includes",
-        "assert_match": "refute_match",
-        "assert_empty": "refute_empty",
-        "assert_same": "refute_same",
-        "assert_instance_of": "refute_instance_of",
-        "assert_kind_of": "refute_kind_of",
-        "assert_respond_to": "refute_respond_to",
-        "must_equal": "wont_equal",
-        "must_be_nil": "wont_be_nil",
-        "must_include": "wont_include",
-        "must_match": "wont_match",
-        "must_be_empty": "wont_be_empty",
-        "must_be_kind_of": "wont_be_kind_of",
-    }
+    {f"assert_{name}": f"refute_{name}" for name in _ASSERTED} | {f"must_{name}": f"wont_{name}" for name in _EXPECTED}
 )
 _RAISES = frozenset({"assert_raises", "assert_raises_with_message"})
 _NEVER = "ClosedQueueError"
@@ -56,12 +43,12 @@ class RubyReader(Reader):
     """The reader of checks in one file."""
 
     shapes = Shapes(
-        conditions=frozenset({"if", "unless"}),
-        loops=frozenset({"while", "until", "for", "if_modifier", "unless_modifier", "case"}),
-        tries=frozenset({"begin"}),
-        functions=frozenset({"method", "lambda", "class"}),
-        leaves=frozenset({"return", "break", "next"}),
-        plain=frozenset({"body_statement", "block_body", "then", "else"}),
+        loops=words("while until for if_modifier unless_modifier case"),
+        functions=words("method lambda class"),
+        plain=words("body_statement block_body then else"),
+        conditions=words("if unless"),
+        tries=words("begin"),
+        leaves=words("return break next"),
     )
 
     def check(self, statement: Node) -> Check | None:
@@ -75,7 +62,6 @@ class RubyReader(Reader):
         return self._assertion_check(statement, name)
 
     def helper(self, statement: Node) -> Node | None:
-        """Return the body of a method of this file that a statement calls."""
         if statement.type == "call" and child(statement, "receiver") is None:
             return self.functions.get(field_text(self.source, statement, "method"))
         return self.functions.get(self.source.text(statement)) if statement.type == "identifier" else None
@@ -96,11 +82,9 @@ class RubyReader(Reader):
         return Flow([g for each in inner for g in each.sure], [c for each in inner for c in each.maybe])
 
     def skips(self, block: Node) -> bool:
-        """Return whether a block ends the test as skipped or failed."""
         return bool(re.match(r"(?:then\s+)?(?:skip|pending|flunk|raise|fail)\b", self.source.text(block)))
 
     def shelters(self, statement: Node) -> bool:
-        """Return whether failures within a statement are expected."""
         name = field_text(self.source, statement, "method")
         return name in _RAISES | {"aggregate_failures"} or name in _TO
 
@@ -172,7 +156,4 @@ def changed(source: Source, node: Node) -> Edits:
 
 def reader_of(source: Source, tests: frozenset[int]) -> RubyReader:
     """Return the reader of a file; methods that start at one of `tests` are no helpers."""
-    found = (node for node in walk(source.root) if node.type == "method" and node.start_byte not in tests)
-    return RubyReader(
-        source, {field_text(source, node, "name"): body for node in found if (body := child(node, "body"))}
-    )
+    return RubyReader(source, bodies_by_name(source, "method", tests))

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, moved, over, word
-from worker_agent.tdd.damage.expectations_flow import Reader, Shapes
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, moved, over, word
+from worker_agent.tdd.damage.expectations_flow import Reader, Shapes, bodies_by_name
+from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Source, walk
-from worker_agent.tdd.syntax.units_found import child, field_text, statements
+from worker_agent.tdd.syntax.units_found import FoundTest, child, field_text, statements
 
 _OPPOSITES = {
     "assert_eq": "assert_ne",
@@ -28,12 +29,12 @@ class RustReader(Reader):
     """The reader of checks in one file."""
 
     shapes = Shapes(
-        conditions=frozenset({"if_expression"}),
-        loops=frozenset({"for_expression", "while_expression", "loop_expression"}),
-        tries=frozenset({"match_expression"}),
-        functions=frozenset({"closure_expression", "function_item", "async_block"}),
-        leaves=frozenset({"return_expression", "break_expression", "continue_expression"}),
-        plain=frozenset({"block", "unsafe_block", "expression_statement"}),
+        loops=words("for_expression while_expression loop_expression"),
+        functions=words("closure_expression function_item async_block"),
+        plain=words("block unsafe_block expression_statement"),
+        conditions=words("if_expression"),
+        tries=words("match_expression"),
+        leaves=words("return_expression break_expression continue_expression"),
     )
 
     def check(self, statement: Node) -> Check | None:
@@ -64,7 +65,6 @@ class RustReader(Reader):
         return filled or (range_ is not None and int(range_[1]) < int(range_[3]) + bool(range_[2]))
 
     def helper(self, statement: Node) -> Node | None:
-        """Return the body of a function of this file that a statement calls."""
         call = _inner(statement)
         if call is None or call.type != "call_expression":
             return None
@@ -78,12 +78,21 @@ class RustReader(Reader):
                 yield body, False
 
     def skips(self, block: Node) -> bool:
-        """Return whether a block ends the test as failed."""
         return bool(re.match(r"\{?\s*(?:panic|unreachable|unimplemented|todo)!", self.source.text(block)))
 
     def shelters(self, statement: Node) -> bool:
         """Return whether panics in a statement are caught or happen in another thread."""
         return re.search(r"\bcatch_unwind\b|\bspawn\(", self.source.text(statement)) is not None
+
+    def ended_by(self, test: FoundTest) -> Flow | None:
+        """Return the panic that `should_panic` asks for; damaged, it has an impossible text."""
+        found = test.node.prev_named_sibling
+        while found is not None and (found.type == "attribute_item" or "comment" in found.type):
+            if re.match(r"#\[should_panic\b", self.source.text(found)):
+                text = f'#[should_panic(expected = "{word(self.source, found)}")]'
+                return Flow([(Check(exception=(over(found, text),)),)])
+            found = found.prev_named_sibling
+        return None
 
     def _literal(self, tree: Node) -> Edits:
         """Return the edit of one of the two compared values, if it is a literal by itself."""
@@ -91,16 +100,6 @@ class RustReader(Reader):
             if len(argument) == 1 and (edits := changed(self.source, argument[0])):
                 return edits
         return ()
-
-
-def should_panic(source: Source, test: Node) -> Edits:
-    """Return edits that expect a panic with an impossible text; none without the attribute."""
-    found = test.prev_named_sibling
-    while found is not None and (found.type == "attribute_item" or "comment" in found.type):
-        if re.match(r"#\[should_panic\b", source.text(found)):
-            return (over(found, f'#[should_panic(expected = "{word(source, found)}")]'),)
-        found = found.prev_named_sibling
-    return ()
 
 
 def changed(source: Source, node: Node) -> Edits:
@@ -143,7 +142,4 @@ def _negation(argument: list[Node]) -> Edits:
 
 def reader_of(source: Source, tests: frozenset[int]) -> RustReader:
     """Return the reader of a file; functions that start at one of `tests` are no helpers."""
-    found = (node for node in walk(source.root) if node.type == "function_item" and node.start_byte not in tests)
-    return RustReader(
-        source, {field_text(source, node, "name"): body for node in found if (body := child(node, "body"))}
-    )
+    return RustReader(source, bodies_by_name(source, "function_item", tests))

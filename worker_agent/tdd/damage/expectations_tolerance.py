@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
-from worker_agent.tdd.damage.expectations import expected_places
-from worker_agent.tdd.syntax.source import parse
+from worker_agent.tdd.damage.expectations import expected_tests
 
 WIDE = 0.5
 """The least ratio of a wide tolerance to the expected number."""
@@ -31,23 +30,11 @@ _FORMS = tuple(
 
 def wide(tests: Mapping[str, bytes], test_names: Mapping[str, Collection[str]]) -> frozenset[str]:
     """Return the wanted tests (`path::name`) with a check that accepts a number half as large again."""
-    found: set[str] = set()
-    for path, names in test_names.items():
-        source = parse(path, tests[path]) if path in tests else None
-        if source is None:
-            continue
-        for name in names:
-            texts = (source.text(test) for test, _ in expected_places(source, {name}))
-            if any(map(_is_wide, texts)):
-                found.add(f"{path}::{name}")
-    return frozenset(found)
+    found = expected_tests(tests, test_names)
+    return frozenset(f"{test.source.path}::{test.name}" for test in found if _is_wide(test.text))
 
 
 def _is_wide(text: str) -> bool:
-    return any(tolerance >= WIDE * abs(number) > 0 for number, tolerance in _distances(text))
-
-
-def _distances(text: str) -> Iterator[tuple[float, float]]:
-    for form in _FORMS:
-        for match in form.finditer(text):
-            yield float(match["number"].replace("_", "")), float(match["tolerance"].replace("_", ""))
+    matches = (match for form in _FORMS for match in form.finditer(text))
+    distances = ([float(match[name].replace("_", "")) for name in ("number", "tolerance")] for match in matches)
+    return any(tolerance >= WIDE * abs(number) > 0 for number, tolerance in distances)

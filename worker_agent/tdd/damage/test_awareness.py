@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.damage.answers_literals import literals
-from worker_agent.tdd.damage.code_changes import FileChange, changes, joined
+from worker_agent.tdd.damage.code_changes import FileChange, changes, joined, read_by, read_nodes
 from worker_agent.tdd.damage.code_edits import FunctionScope, shown
-from worker_agent.tdd.damage.environment_kinds import read_by, read_nodes
 from worker_agent.tdd.syntax.source import Source, line_of, walk
 from worker_agent.tdd.test_file_names import only_tests_have
 
@@ -83,12 +82,11 @@ def aware(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[s
     `tests` are the test files of the change, with data that they read.
     """
     before = joined(base)
-    found: dict[str, None] = {}
+    found: list[str] = []
     for change in changes(base, head):
         if change.source is not None:
-            for sentence in (*_test_lookups(change, before), *_test_reads(change, change.source, before, tests)):
-                found[sentence] = None
-    return tuple(found)
+            found += (*_test_lookups(change, before), *_test_reads(change, change.source, before, tests))
+    return tuple(dict.fromkeys(found))
 
 
 def looking(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes]) -> tuple[str, ...]:
@@ -98,8 +96,7 @@ def looking(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping
     while no test of the change (`tests`) names them. Tools for programmers have good reasons for that, so that this
     alone is no refusal.
     """
-    said = joined(tests)
-    before = joined(base)
+    said, before = joined(tests), joined(base)
     found = []
     for change in changes(base, head):
         for place in change.scopes:

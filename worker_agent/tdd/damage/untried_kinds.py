@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
 
@@ -41,7 +40,9 @@ _ITEM = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"]*\"|'[^']*'")
 _TEXT = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`\\]*)`")
 _RUN = re.compile(r"(?:[^\w\\]|_|\\[tnr]){2}")
 _SPACES = (" ", "\t", "\n", "\\t", "\\n", "\\r")
-_DEEP = re.compile(r"[\[{][^\[\]{}();]*[\[{][^\[\]{}();]*[\[{]|(?<!\w)(?:(?:\w++/){2,}|(?:\w++\.){3,})\w")
+DEEP = re.compile(r"[\[{][^\[\]{}();]*[\[{][^\[\]{}();]*[\[{]|(?<!\w)(?:(?:\w++/){2,}|(?:\w++\.){3,})\w")
+"""Values that are nested three deep, or a path of three parts."""
+
 _INNER = r"[\[({][^\[\](){}]*+[\])}]"
 _ROWS = re.compile(rf"(?<!\w)(?:\w++)?{_INNER}(?:\s*+,\s*+(?:\w++)?{_INNER})++")
 _LIST = re.compile(r"[\[({]([^\[\](){}]*+)[\])}]")
@@ -52,19 +53,16 @@ _EXPECTED = re.compile(r"(?:==|\beq|toEqual|toStrictEqual)\s*\(?\s*[\[({][^\[\](
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """The words by which criteria name a kind of input, and a function that finds some in the tests' text."""
-
-    name: str
-    mention: re.Pattern[str]
-    is_tried: Callable[[str], object]
-
-
 def untried(criteria: Collection[Criterion], tests: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return a sentence for each criterion and kind; `tests` are the files of the new tests."""
     text = joined(tests)
-    return tuple(_untried_sentences(criteria, text)) if text else ()
+    found = []
+    for criterion in (each for each in criteria if text and not each.implied):
+        kinds = (kind for kind, mention, is_tried in _KINDS if mention.search(criterion.text) and not is_tried(text))
+        found += [UNTRIED.format(criterion.id, kind) for kind in kinds]
+        if _KEPT_ORDER.search(criterion.text) and _is_ascending(text):
+            found.append(UNORDERED.format(criterion.id))
+    return tuple(found)
 
 
 def of_bytes(
@@ -81,15 +79,6 @@ def of_bytes(
         if match is not None and match[0].encode() not in base.get(path, b""):
             return tuple(BYTES.format(id, match[0], path) for id in asked)
     return ()
-
-
-def _untried_sentences(criteria: Collection[Criterion], text: str) -> Iterator[str]:
-    for criterion in (each for each in criteria if not each.implied):
-        for kind in _KINDS:
-            if kind.mention.search(criterion.text) and not kind.is_tried(text):
-                yield UNTRIED.format(criterion.id, kind.name)
-        if _KEPT_ORDER.search(criterion.text) and _is_ascending(text):
-            yield UNORDERED.format(criterion.id)
 
 
 def _is_ascending(text: str) -> bool:
@@ -125,11 +114,6 @@ def _has_run(tests: str) -> bool:
 def _has_edge(tests: str) -> bool:
     """Return whether a text begins or ends with a space."""
     return any(text.startswith(_SPACES) or text.endswith(_SPACES) for text in _texts(tests))
-
-
-def _is_deep(tests: str) -> bool:
-    """Return whether values are nested three deep, or a path has three parts."""
-    return bool(_DEEP.search(tests))
 
 
 def _is_mixed(tests: str) -> bool:
@@ -185,18 +169,18 @@ def _values(row: str) -> list[tuple[float, str]]:
     return found
 
 
-_KINDS = (
-    _Kind(
+_KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], object]], ...] = (
+    (
         "characters outside ASCII",
         re.compile(r"\b(?:non-?ascii|outside (?:of )?ascii|accent(?:s|ed)?|umlauts?|diacritics?|emojis?)\b", re.I),
         _OUTSIDE_ASCII.search,
     ),
-    _Kind(
+    (
         "negative numbers",
         re.compile(r"\bnegative (?:numbers?|values?|amounts?|integers?|counts?|index(?:es)?|indices)\b", re.I),
         re.compile(r"(?<![\w)\]])-\s?\.?\d|(?<![\w)\]])-[A-Za-z]|\bneg", re.I).search,
     ),
-    _Kind(
+    (
         "empty input",
         re.compile(
             r"(?<!not )(?<!non-)(?<!non)(?<!never )\bempty (?:\w+ )?(?:texts?|strings?|lists?|arrays?|inputs?)\b", re.I
@@ -205,12 +189,12 @@ _KINDS = (
             r"\"\"(?!\")|''(?!')|``(?!`)|\[\s*\]|\{\s*\}|\(\s*\)\s*[,)\]]|\b(?:None|null|nil|empty\w*|list|set|str)\b"
         ).search,
     ),
-    _Kind(
+    (
         "line breaks",
         re.compile(r"\b(?:line ?breaks?|newlines?|several lines|multiple lines|multi-?line)\b", re.I),
         re.compile(r"\\n|\\r|\"\"\"|'''|`[^`]*\n|<<[~-]?\w|splitlines|\blines?\b").search,
     ),
-    _Kind(
+    (
         "runs of signs",
         re.compile(
             r"\brun of (?:\w+ )?(?:signs|\w*spaces?|hyphens|dashes|blanks|separators|other)\b"
@@ -220,21 +204,21 @@ _KINDS = (
         ),
         _has_run,
     ),
-    _Kind(
+    (
         "spaces around a text",
         re.compile(r"\b(?:leading|trailing|surrounding) (?:(?:and|or) \w+ )?\w*space\w*|\bspaces? around\b", re.I),
         _has_edge,
     ),
-    _Kind(
+    (
         "values at any depth",
         re.compile(
             r"\b(?:any|every|arbitrary|whatever|all) (?:depths?|levels?|nesting)\b"
             r"|\b(?:arbitrarily|how|however) deep(?:ly)?\b|\bdeeply nested\b",
             re.I,
         ),
-        _is_deep,
+        DEEP.search,
     ),
-    _Kind(
+    (
         "letters in any case",
         re.compile(
             r"\bin any case(?=\s*[.;)]|\s*$)|\bcase[- ]?insensitiv\w+"
@@ -244,12 +228,12 @@ _KINDS = (
         ),
         _is_mixed,
     ),
-    _Kind(
+    (
         "the first or last of several",
         re.compile(r"\b(?:first|last) (?:index|match|occurrence|position)\b", re.I),
         _is_repeated,
     ),
-    _Kind(
+    (
         "values that are there equally often",
         re.compile(
             r"\bsame (?:frequency|count|number of (?:times|occurrences|appearances))\b"
@@ -258,7 +242,7 @@ _KINDS = (
         ),
         _is_tied,
     ),
-    _Kind(
+    (
         "input in any order",
         re.compile(
             r"\bwherever (?:they|it) (?:stands?|is|are|occurs?|comes?)\b|\bin any order\b|\bunsorted\b|\bout of order\b"
@@ -268,3 +252,4 @@ _KINDS = (
         _is_unordered,
     ),
 )
+"""Kinds of input, the words by which criteria name them, and functions that find some in the tests' text."""

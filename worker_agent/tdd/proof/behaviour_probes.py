@@ -10,6 +10,7 @@ from functools import partial
 from worker_agent.tdd.damage.code import gone
 from worker_agent.tdd.damage.code_branches import Branch, branches, raising
 from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_edits import FunctionScope
 from worker_agent.tdd.damage.code_guards import removed
 from worker_agent.tdd.damage.code_other_values import otherwise
 from worker_agent.tdd.damage.code_simpler import simpler
@@ -17,7 +18,7 @@ from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.damage_detection import SHORT_SECONDS, Noticed
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestRun
-from worker_agent.tdd.syntax.functions import Function, functions, statements
+from worker_agent.tdd.syntax.functions import statements
 from worker_agent.tdd.syntax.source import parse
 
 FUNCTIONS = 4
@@ -57,36 +58,25 @@ class Probe:
         return bool(run.timed_out or run.broken_files.keys() - head.broken_files.keys() or lost)
 
 
-def new_functions(change: FileChange) -> frozenset[str]:
-    """Return the names of the changed functions of a file that the base does not have."""
-    before = parse(change.path, change.base) if change.base is not None else None
-    old = {function.name for function in functions(before)} if before is not None else set()
-    return frozenset(function.name for function in change.functions if function.name not in old)
-
-
 async def told_apart(probe: Probe) -> tuple[str, ...]:
     """Return a sentence for each new function that no test tells from a simpler one: its inputs do not discriminate."""
     asked: list[str] = []
-    for change, function in list(_tested_functions(probe))[:FUNCTIONS]:
-        for variant in simpler(change, function):
+    for place in list(_tested_functions(probe))[:FUNCTIONS]:
+        path = place.source.path
+        for what, content in simpler(place):
             if probe.found.is_time_over():
                 return tuple(asked)
-            if not await probe.fails({change.path: variant.content}):
-                asked.append(SIMPLER.format(change.path, function.name, variant.what))
+            if not await probe.fails({path: content}):
+                asked.append(SIMPLER.format(path, place.function.name, what))
                 break
     return tuple(asked)
 
 
-def _tested_functions(probe: Probe) -> Iterator[tuple[FileChange, Function]]:
+def _tested_functions(probe: Probe) -> Iterator[FunctionScope]:
     """Yield the new functions in which a damage was noticed; the others raise doubts already."""
     noticed = {(damage.path, damage.function) for damage in probe.found.noticed}
     for change in probe.changes():
-        new = new_functions(change)
-        yield from (
-            (change, function)
-            for function in change.functions
-            if function.name in new and (change.path, function.name) in noticed
-        )
+        yield from (place for place in change.new_scopes if (change.path, place.function.name) in noticed)
 
 
 async def unguarded(probe: Probe) -> tuple[str, ...]:
@@ -175,7 +165,8 @@ async def untested(probe: Probe) -> Untested:
     seen = Untested()
     silent_ones: list[str] = []
     for change in [change for change in made if list(_silent_functions(change, found))][:FILES]:
-        silent, new = set(_silent_functions(change, found)), new_functions(change)
+        silent = set(_silent_functions(change, found))
+        new = {place.function.name for place in change.new_scopes}
         notice = partial(_notices, probe, change)
         if gone(change, silent) is None or probe.found.is_time_over():
             continue

@@ -9,9 +9,8 @@ import anyio
 import structlog
 from anyio import to_thread
 
-from worker_agent.tdd.damage.code import damages
+from worker_agent.tdd.damage.code import chosen, damages, of_file
 from worker_agent.tdd.damage.model import Damage, DamageKind
-from worker_agent.tdd.damage.selection import chosen, of_file
 from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestId, TestRun

@@ -10,13 +10,12 @@ from worker_agent.tdd.damage.expectations import (
     ExpectationDamage,
     ExpectationEdit,
     damaged_expectations,
-    expected_places,
+    expected_tests,
     near_expectations,
     untouched,
 )
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.test_run import PurposeKind, RunPurpose, TestId, TestRun
-from worker_agent.tdd.syntax.source import parse
 
 
 async def unmoved(
@@ -60,10 +59,7 @@ def of_failures(subject: ProofSubject, proven: Collection[str]) -> frozenset[str
 
 def texts(subject: ProofSubject, path: str, names: Collection[str]) -> dict[str, str]:
     """Return the text of each of these tests of a changed file, with its decorators."""
-    source = parse(path, subject.change.new[path]) if path in subject.change.new else None
-    if source is None:
-        return {}
-    return {name: source.text(node) for name in names for node, _ in expected_places(source, {name})}
+    return {test.name: test.text for test in expected_tests(subject.change.new, {path: names})}
 
 
 def by_file(units: Collection[str]) -> dict[str, set[str]]:

@@ -10,23 +10,20 @@ from worker_agent.tdd.damage import (
     answers_formula,
     answers_verbatim,
     code_equality,
-    code_guarded,
     code_lookups,
+    code_parameters,
+    code_stubs,
     code_unread,
-    code_unused,
     environment_awareness,
-    missing_criterion_values,
     test_awareness,
     unchecked,
-    unfinished,
     untried_kinds,
 )
-from worker_agent.tdd.damage.code import damages, gone
+from worker_agent.tdd.damage.code import chosen, damages, gone
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_other_values import otherwise
 from worker_agent.tdd.damage.expectations_tolerance import wide
 from worker_agent.tdd.damage.model import DamageKind
-from worker_agent.tdd.damage.selection import chosen
 from worker_agent.tdd.proof import damaged_expectations
 from worker_agent.tdd.proof.damage_detection import Noticed, Units, noticing_of
 from worker_agent.tdd.proof.subject import ProofSubject
@@ -77,16 +74,16 @@ def read(subject: ProofSubject, proven: Units) -> tuple[str, ...]:
     cases = {path: {name: len(proven[f"{path}::{name}"]) for name in names} for path, names in wanted.items()}
     return (
         *answers_verbatim.verbatim_answers(change.old, {**beside, **head}, tests, wanted),
-        *code_unused.unused(base, head),
+        *code_parameters.unused(base, head),
         *code_unread.unread(base, head, (*change.new.values(), *change.support.values(), *change.reached.values())),
         *answers_formula.fitted(base, head),
         *test_awareness.looking(base, head, change.side(change.tests, head=True)),
         *environment_awareness.surrounded(base, head, tests, wanted),
         *code_equality.deciding(base, head),
-        *code_guarded.guarded(base, head),
+        *code_parameters.guarded(base, head),
         *code_lookups.asking(base, head, tests, [one.text for one in criteria]),
-        *unfinished.unfinished(base, head),
-        *missing_criterion_values.unasked(criteria, change.new.values()),
+        *code_stubs.unfinished(base, head),
+        *unchecked.unasked(criteria, change.new.values()),
         *unchecked.unchecked(criteria, tests, cases),
         *untried_kinds.untried(criteria, tests),
         *untried_kinds.of_bytes(criteria, tests, base, head),

@@ -202,8 +202,7 @@ def _damages(change: Change, entries: Sequence[ComparedTest], *, on_base: bool) 
 
     Other values come first: with them a test that checks less passes, wherever in the functions the damage is.
     """
-    from worker_agent.tdd.damage.code import damages
-    from worker_agent.tdd.damage.selection import chosen
+    from worker_agent.tdd.damage.code import chosen, damages
 
     words, after = (_words(entry.before for entry in entries), _words(entry.after for entry in entries))
     for code in (change.side(change.code, head=not on_base), change.reached):

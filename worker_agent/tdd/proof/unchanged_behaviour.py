@@ -61,7 +61,7 @@ async def _check_refactoring(subject: ProofSubject, baseline: TestRun, green: Gr
     """Check a refactoring: tests that failed without the base's code must also fail without the head's."""
     if subject.specification.kind is not SpecificationKind.REFACTORING:
         return green
-    from worker_agent.tdd.damage.selection import of_file
+    from worker_agent.tdd.damage.code import of_file
 
     change = subject.change
     code = change.side(change.code, head=True)
