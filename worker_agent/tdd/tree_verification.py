@@ -59,7 +59,7 @@ class TreeVerification:
             sentence = NO_TESTS if change.changed else NO_FILE
             return Red(TestRun(), RedVerdict(ErrorType.NO_TEST_WRITTEN, (sentence,)))
         waiting = activation.waiting(change.old, activation.pending_test(work.issue, work.held.claimant))
-        settled = replace(subject, change=_activated(change, waiting))
+        settled = replace(subject, change=_without_marker(change, waiting))
         found = await examination.red(settled, baseline, commit_or_tree)
         if found.run.missing:
             raise Misconfigured(f"test_command: {found.run.missing}")
@@ -86,7 +86,7 @@ class TreeVerification:
         """Judge an implementation: the whole suite, then whether the tests notice damage."""
         subject = await self._subject(work, tree)
         known = activation.without_pending_test(baseline, red.run, red.waiting)
-        subject = replace(subject, change=_activated(subject.change, red.waiting))
+        subject = replace(subject, change=_without_marker(subject.change, red.waiting))
         return await examination.green(subject, known, red)
 
     async def unchanged(self, work: WorkContext, baseline: TestRun, tree: str) -> Green:
@@ -108,8 +108,6 @@ class TreeVerification:
         return ProofSubject.of(change, self._tools.test_runs.for_proof(work), rules, specification)
 
 
-def _activated(change: Change, waiting: Marked | None) -> Change:
+def _without_marker(change: Change, waiting: Marked | None) -> Change:
     """Return the change without the activated pending test's marker: its removal is no change of an old test."""
-    return (
-        change if waiting is None else change.with_old_tests(activation.without_marker(change.old, change.new, waiting))
-    )
+    return change.with_old_tests(activation.without_marker(change.old, change.new, waiting))

@@ -27,8 +27,7 @@ def _near(change: Change, data: str) -> set[str]:
 
     Configuration and other files at the top of a repository are no such data.
     """
-    known = [path for path in {**change.support, **change.side(change.tests, head=True)} if _may_hold_tests(path)]
-    known = [path for path in known if path not in change.changed or path in change.new]
+    known = _test_files(change)
     for above in PurePosixPath(data).parents:
         if not above.name:
             return set()
@@ -59,9 +58,14 @@ def _readers(change: Change, data: str) -> Iterator[str]:
     file = PurePosixPath(data)
     words = {snapshot[1]} if snapshot else {file.name, file.stem, file.parent.name}
     words -= {"test", "tests", "spec", "testdata", "fixtures", "data", "__snapshots__", ""}
-    for path, content in {**change.support, **change.side(change.tests, head=True)}.items():
-        if not _may_hold_tests(path) or (path in change.changed and path not in change.new):
-            continue
+    for path, content in _test_files(change).items():
         own = snapshot is not None and PurePosixPath(path).name == snapshot[1]
         if own or (snapshot is None and any(word.encode() in content for word in words if len(word) > 2)):
             yield path
+
+
+def _test_files(change: Change) -> dict[str, bytes]:
+    """Return the known files of the head that may hold tests."""
+    known = {**change.support, **change.side(change.tests, head=True)}
+    gone = change.changed - change.new.keys()
+    return {path: content for path, content in known.items() if _may_hold_tests(path) and path not in gone}

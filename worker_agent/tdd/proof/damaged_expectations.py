@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from anyio import to_thread
@@ -50,11 +51,9 @@ def of_failures(subject: ProofSubject, proven: Collection[str]) -> frozenset[str
     """Return the tests that expect only that something fails."""
     wanted = by_file(proven)
     files = subject.change.side(wanted, head=True)
-    touched = {damage.kind: damage.touched for damage in damaged_expectations(files, wanted)}
-    others = touched.get(ExpectationEdit.NEGATE_FIRST, frozenset()) | touched.get(
-        ExpectationEdit.NEGATE_LAST, frozenset()
-    )
-    return frozenset(f"{path}::{name}" for path, name in touched.get(ExpectationEdit.EXCEPTION, frozenset()) - others)
+    touched = defaultdict(frozenset, {one.kind: one.touched for one in damaged_expectations(files, wanted)})
+    others = touched[ExpectationEdit.NEGATE_FIRST] | touched[ExpectationEdit.NEGATE_LAST]
+    return frozenset(f"{path}::{name}" for path, name in touched[ExpectationEdit.EXCEPTION] - others)
 
 
 def texts(subject: ProofSubject, path: str, names: Collection[str]) -> dict[str, str]:

@@ -105,7 +105,6 @@ class CargoRunner(Runner):
         return cargo_report.read(data, project)
 
     def error_line(self, case: Case) -> str:
-        """Return the line that names the error."""
         return case.message or rust_build.first_line(case.text)
 
     def classify(self, case: Case, project: Project) -> FailureKind:

@@ -82,7 +82,6 @@ class GoRunner(Runner):
         return go_report.read(data, project)
 
     def error_line(self, case: Case) -> str:
-        """Return the line that names the error."""
         return case.message or go_report.first_line(case.text)
 
     def classify(self, case: Case, project: Project) -> FailureKind:

@@ -142,7 +142,6 @@ class JavaScriptRunner(Runner):
         return by_type or bool(_ASSERTED.match(self.error_line(case))) or bool(frame and _OF_EXPECT.search(frame[0]))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Return the file with control tests among its own."""
         return control_javascript.control(path, content, names, self.style)
 
 

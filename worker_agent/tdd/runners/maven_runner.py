@@ -77,7 +77,6 @@ class _JavaRunner(Runner):
         return java_sources.is_test_file(path)
 
     def error_line(self, case: Case) -> str:
-        """Return the line that names the error."""
         lines = [line.strip() for line in (case.text if case.name != case.file else "").splitlines() if line.strip()]
         if lines and not lines[0].startswith("at ") and (_EXCEPTION.match(lines[0]) or not case.message):
             return lines[0]

@@ -106,7 +106,6 @@ class MinitestRunner(RubyRunner):
         return {"ENGINE_TEST_REPORT": str(call.report), **loading, "TESTOPTS": "--seed=1", "SEED": "1"}
 
     def parse(self, data: bytes, project: Project) -> Report:
-        """Read the reporter's output."""
         return json_report.read_engine(data, project, "::")
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:

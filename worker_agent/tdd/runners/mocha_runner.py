@@ -70,7 +70,6 @@ class MochaRunner(JavaScriptRunner):
         return tuple(f"--ignore={name}" for name in names)
 
     def parse(self, data: bytes, project: Project) -> Report:
-        """Read the reporter's output."""
         return json_report.read_engine(data, project, json_report.BETWEEN)
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:

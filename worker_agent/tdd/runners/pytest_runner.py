@@ -10,9 +10,10 @@ import configparser
 import re
 import shlex
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -103,7 +104,6 @@ class PytestRunner(Runner):
         return (*argv[:end], f"--junitxml={call.report}", *_OPTIONS, *chosen, *argv[end:])
 
     def parse(self, data: bytes, project: Project) -> Report:
-        """Read JUnit XML."""
         return junit.read(data, project)
 
     def identify(self, case: Case) -> tuple[TestId, str]:
@@ -157,7 +157,6 @@ class PytestRunner(Runner):
         return unittest_runner.asserted(self.error_line(case))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Return the file with control functions among its own."""
         return control_python.control(path, content, names)
 
 
@@ -208,14 +207,9 @@ def patterns(argv: Sequence[str], read: Read) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*_words(settings.get("python_files")), *_globs(words), _DOCTEST_FILES]))
 
 
-def _globs(words: Iterable[str]) -> Iterator[str]:
-    before = ""
-    for word in words:
-        if word.startswith("--doctest-glob="):
-            yield word.partition("=")[2]
-        elif before == "--doctest-glob":
-            yield word
-        before = word
+def _globs(words: Sequence[str]) -> Iterator[str]:
+    yield from (word.partition("=")[2] for word in words if word.startswith("--doctest-glob="))
+    yield from (word for before, word in pairwise(words) if before == "--doctest-glob")
 
 
 def _settings(read: Read) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -66,8 +66,10 @@ class ReportRunner(Runner):
     def parse(self, data: bytes, project: Project) -> Report:
         """Read JUnit XML, one document or several; a case without a file has the one that is named like its class."""
         report = junit.read(data, project, several=True)
-        files = _Files(project.paths)
-        found = (case if case.file else replace(case, file=files.of(case.classname)) for case in report.cases)
+        by_stem: dict[str, list[PurePosixPath]] = defaultdict(list)
+        for path in map(PurePosixPath, project.paths):
+            by_stem[path.stem].append(path)
+        found = (case if case.file else replace(case, file=_file_of(case.classname, by_stem)) for case in report.cases)
         return replace(report, cases=tuple(found))
 
     def identify(self, case: Case) -> tuple[TestId, str]:
@@ -95,23 +97,15 @@ class ReportRunner(Runner):
         return case.outcome is CaseOutcome.FAILED or bool(_ASSERTION.search(case.error))
 
 
-class _Files:
-    """The files of a repository by the class or module that they are named like."""
-
-    def __init__(self, paths: Collection[str]) -> None:
-        self._by_stem: dict[str, list[PurePosixPath]] = defaultdict(list)
-        for path in map(PurePosixPath, paths):
-            self._by_stem[path.stem].append(path)
-
-    def of(self, classname: str) -> str:
-        """Return the one file for `com.acme.CalcTest$Inner` or `tests.test_calc.TestCalc`; empty if not exactly one."""
-        parts = re.split(r"[.\\/]|::", classname.partition("$")[0])
-        for end in range(len(parts), 0, -1):
-            named = parts[:end]
-            found = [path for path in self._by_stem.get(named[-1], ()) if _ends_like(path, named)]
-            if found:
-                return str(found[0]) if len(found) == 1 else ""
-        return ""
+def _file_of(classname: str, by_stem: Mapping[str, Sequence[PurePosixPath]]) -> str:
+    """Return the one file for `com.acme.CalcTest$Inner` or `tests.test_calc.TestCalc`; empty if not exactly one."""
+    parts = re.split(r"[.\\/]|::", classname.partition("$")[0])
+    for end in range(len(parts), 0, -1):
+        named = parts[:end]
+        found = [path for path in by_stem.get(named[-1], ()) if _ends_like(path, named)]
+        if found:
+            return str(found[0]) if len(found) == 1 else ""
+    return ""
 
 
 def _ends_like(path: PurePosixPath, named: Sequence[str]) -> bool:
