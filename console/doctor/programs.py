@@ -20,8 +20,7 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import newest
 from shared.process import Finished
 from shared.sandbox import cgroup, self_test
-from shared.sandbox.confinement import Confinement
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Confinement, Isolation, Wrap
 
 SANDBOX_MODES = "docs/security.md#sandbox-modes"
 SIGNING_IN = "docs/backends.md#installing-and-signing-in"

@@ -1,4 +1,4 @@
-"""The sandbox's arguments for bubblewrap: all namespaces, and only the listed parts of the file system.
+"""A wrapped command's view of the file system and the network, and the sandbox's arguments for bubblewrap that give it.
 
 Nothing of the machine is there unless it is listed: no home, no state directory, no sockets of other
 programs, no process of anybody else.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from shared.sandbox import forward, system_calls
 from shared.sandbox.limits import PROCESSES
-from shared.sandbox.view import FileSystemView, Outlet, real
 
 TEMPORARY_BYTES = 2**30
 """Bytes that /tmp may hold; it is memory, and vanishes with the command."""
@@ -56,6 +56,32 @@ _ETC = (
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Outlet:
+    """The only way out of a command without network: connections to `port` of its loopback reach `socket`."""
+
+    port: int
+    socket: Path
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystemView:
+    """A command's view of the file system and the network; `hidden` are directories and files.
+
+    In the sandbox (`SANDBOX`), `readable` is the list of what is shown, beside `writable` and the system's own
+    programs; what lies in a hidden directory is shown only if `readable` names it.
+    By `TREE_BY_BUBBLEWRAP`, everything is shown read-only except what is `hidden`; `readable` are the exceptions from
+    that, and `writable` can be written. The other ways hide nothing.
+    Without `network` there is loopback only, and the connections of `outlet`; only the sandbox can close it.
+    """
+
+    writable: Sequence[Path]
+    readable: Sequence[Path] = ()
+    hidden: Sequence[Path] = ()
+    network: bool = True
+    outlet: Outlet | None = None
+
+
 def arguments(command: Sequence[str], view: FileSystemView) -> Iterator[str]:
     """Yield the whole argv that runs `command` in the sandbox."""
     yield from ("bwrap", *_FLAGS)
@@ -74,8 +100,15 @@ def arguments(command: Sequence[str], view: FileSystemView) -> Iterator[str]:
     yield from ("--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp")
     yield from _view_binds(view)
     yield from ("--remount-ro", "/", "--remount-ro", "/dev", "--")
-    yield from ("/bin/sh", "-c", _BOUNDED, "sh", *system_calls.RESTRICTED, *_forwarder(view.outlet))
+    yield from ("/bin/sh", "-c", _BOUNDED, "sh", *system_calls.RESTRICTED)
+    if view.outlet is not None:
+        yield from (sys.executable, "-I", "-S", forward.__file__, str(view.outlet.port), _SOCKET, "--")
     yield from command
+
+
+def real(paths: Iterable[Path]) -> list[Path]:
+    """Return the paths with links resolved, parents before their entries."""
+    return sorted({Path(os.path.realpath(path)) for path in paths}, key=lambda path: len(path.parts))
 
 
 def _system_binds() -> Iterator[str]:
@@ -119,9 +152,3 @@ def _spellings(paths: Sequence[Path]) -> list[Path]:
 
 def _of_the_system(path: Path) -> bool:
     return any(path == Path(place) or Path(place) in path.parents for place in _SYSTEM)
-
-
-def _forwarder(outlet: Outlet | None) -> tuple[str, ...]:
-    if outlet is None:
-        return ()
-    return (sys.executable, "-I", "-S", forward.__file__, str(outlet.port), _SOCKET, "--")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,7 +72,7 @@ class _Found:
 def held(pids: Sequence[int]) -> Held:
     """Return the usage of these processes besides resident memory and files in directories; raises nothing."""
     found = _Found()
-    ours = {mount.device for mount in _mounts("self")}
+    ours = {mount.device for mount in mounts(_text("/proc/self/mountinfo"))}
     spaces: set[str] = set()
     for pid in pids:
         if (space := _link(f"/proc/{pid}/ns/mnt")) and space not in spaces:
@@ -85,7 +85,8 @@ def held(pids: Sequence[int]) -> Held:
         _count_mapped(pid, in_memory, found)
     usages = [usage for usage in found.mounted.values() if usage is not None]
     mounted = sum(size for size, _ in usages)
-    further = max(0, len({*_own_namespaces(pids, "ipc")}) - 1) * OWN_SEGMENTS_BYTES
+    namespaces = {space for pid in pids if (space := _link(f"/proc/{pid}/ns/ipc"))} - {_link("/proc/self/ns/ipc")}
+    further = max(0, len(namespaces) - 1) * OWN_SEGMENTS_BYTES
     return Held(
         memory_bytes=mounted + sum(found.memory.values()) + further,
         disk_bytes=mounted + sum(found.disk.values()),
@@ -118,17 +119,9 @@ def mappings(text: str) -> Iterator[Mapping]:
         yield Mapping(identity, int(fields[2], 16) + last - first, fields[0], memory)
 
 
-def _own_namespaces(pids: Iterable[int], kind: str) -> Iterator[str]:
-    """Yield the namespaces of a kind that are not this process's."""
-    ours = _link(f"/proc/self/ns/{kind}")
-    for pid in pids:
-        if (space := _link(f"/proc/{pid}/ns/{kind}")) and space != ours:
-            yield space
-
-
 def _count_file_systems(pid: int, ours: set[str], found: _Found) -> None:
     """Count the file systems in memory that one process sees and this one does not."""
-    for mount in _mounts(pid):
+    for mount in mounts(_text(f"/proc/{pid}/mountinfo")):
         if mount.kind not in _IN_MEMORY or mount.device in ours:
             continue
         if found.mounted.get(mount.device) is None:
@@ -176,10 +169,6 @@ def _count_mapped(pid: int, in_memory: set[int], found: _Found) -> None:
             size = mapping.end
         sizes = found.memory if mapping.memory else found.disk
         sizes[identity] = size
-
-
-def _mounts(pid: int | str) -> Iterator[Mount]:
-    return mounts(_text(f"/proc/{pid}/mountinfo"))
 
 
 def _number(device: str, base: int = 10) -> int:

@@ -16,9 +16,9 @@ from shared import process
 from shared.errors import Misconfigured
 from shared.process import Finished
 from shared.sandbox import system_calls
+from shared.sandbox.bubblewrap_sandbox import FileSystemView
+from shared.sandbox.confinement import Isolation, Wrap, probe
 from shared.sandbox.reaper import control
-from shared.sandbox.view import FileSystemView
-from shared.sandbox.wrap import Isolation, Wrap, probe
 
 OS_USER = "coder"
 """The user of the image that children run as in mode `container`."""
@@ -39,7 +39,7 @@ async def wrapper(mode: str, environment: Mapping[str, str], work: Path) -> Wrap
     """Return the wrapper of tests for a mode, after trying it; raise `Misconfigured` with the setting to change.
 
     `environment` needs a PATH; `work` is the directory of the work trees. A coding CLI in mode `none`
-    still has its process tree held together, see `wrap.probe`.
+    still has its process tree held together, see `confinement.probe`.
     """
     match mode:
         case "bubblewrap":

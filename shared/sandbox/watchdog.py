@@ -10,6 +10,7 @@ import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,11 +44,13 @@ class Watchdog:
 
     def __init__(self, limits: ProcessLimits, directories: Sequence[Path], groups: Delegated | None = None) -> None:
         self.limits = limits
+        self.exceeded: str | None = None
+        """The limit that `over` has returned."""
         self._directories = directories
         self._box: Box | None = None if groups is None else groups.box(limits)
         self._looks = 0
         self._on_disk = (0, 0)
-        self._too_deep = False
+        self._too_deep: str | None = None
         self._unseen: frozenset[str] = frozenset()
         self._cpu = _Cpu()
 
@@ -58,7 +61,8 @@ class Watchdog:
     async def over(self, child: Process) -> str | None:
         """Wait for the child's end and return None; or return the first limit that it exceeds, while it still runs."""
         try:
-            return await self._over(child)
+            self.exceeded = await self._over(child)
+            return self.exceeded
         finally:
             if self._box is not None:
                 with anyio.move_on_after(LAST_SECONDS, shield=True):
@@ -78,7 +82,7 @@ class Watchdog:
         """Return a limit that the kernel enforced, or that files left on the disk exceed; the processes are gone."""
         size, files = await to_thread.run_sync(self._weigh)
         refused = None if self._box is None else self._box.passed()
-        return refused or self._depth() or passed(Usage(disk_bytes=size, files=files), self.limits)
+        return refused or self._too_deep or passed(Usage(disk_bytes=size, files=files), self.limits)
 
     def _look(self, pid: int) -> str | None:
         if self._looks % DISK_LOOKS == 0:
@@ -91,7 +95,7 @@ class Watchdog:
         size, files = self._on_disk
         usage = Usage(memory + others.memory_bytes, len(tree), size + others.disk_bytes, files + others.files, seconds)
         refused = None if self._box is None else self._box.passed()
-        return refused or self._report_unmeasured(others) or self._depth() or passed(usage, self.limits)
+        return refused or self._report_unmeasured(others) or self._too_deep or passed(usage, self.limits)
 
     def _report_unmeasured(self, others: Held) -> str | None:
         """Report a file system that two looks in a row could not measure: once may be a sandbox being set up."""
@@ -99,25 +103,21 @@ class Watchdog:
         self._unseen = others.unseen
         return _UNSEEN if again else None
 
-    def _depth(self) -> str | None:
-        return _TOO_DEEP if self._too_deep else None
-
     def _weigh(self) -> tuple[int, int]:
         """Return bytes and files in the directories; counting stops at the limit."""
         size = files = 0
-        for entry in self._entries():
+        entries = chain.from_iterable(walk(one, left_out=self._left_out) for one in self._directories)
+        for entry in entries:
             files += 1
-            size += entry.stat(follow_symlinks=False).st_blocks * 512 if _exists(entry) else 0
+            with suppress(OSError):
+                size += entry.stat(follow_symlinks=False).st_blocks * 512
             if files > self.limits.files or size > self.limits.disk_bytes:
                 break
         return size, files
 
-    def _entries(self) -> Iterator[os.DirEntry[str]]:
-        for directory in self._directories:
-            yield from walk(directory, left_out=self._left_out)
-
     def _left_out(self, error: OSError) -> None:
-        self._too_deep = self._too_deep or error.errno == errno.ENAMETOOLONG
+        if error.errno == errno.ENAMETOOLONG:
+            self._too_deep = _TOO_DEEP
 
 
 class _Cpu:
@@ -162,11 +162,3 @@ def _resident_bytes(one: psutil.Process) -> int:
         return int(one.memory_info().rss)
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return 0
-
-
-def _exists(entry: os.DirEntry[str]) -> bool:
-    try:
-        entry.stat(follow_symlinks=False)  # the answer is remembered by the entry
-    except OSError:
-        return False
-    return True

@@ -20,8 +20,7 @@ from shared.llm.cli.programs import home
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Coder, CoderCall, Request, RunLimits, RunOutcome
 from shared.loop.real_clock import RealClock
-from shared.sandbox.confinement import Confinement
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Confinement, Isolation, Wrap
 
 TOOLS = Path(__file__).parents[2] / ".tools"
 """The directory in which `make test-cli` installs the programs."""

@@ -16,7 +16,7 @@ from cli.coding import CLAUDE_VERSIONS, CODEX_VERSIONS, Desk, left_behind, progr
 from cli.compatible import VERSIONS, ProxiedDesk
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 D = TypeVar("D", bound=Desk)
 

@@ -14,8 +14,7 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import CoderCall, Request
 from shared.loop.real_clock import RealClock
-from shared.sandbox.confinement import Confinement
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Confinement, Isolation, Wrap
 
 
 async def main(backend: str, url: str, root: Path, program: Path, kind: Isolation) -> None:

@@ -13,7 +13,7 @@ from anyio.abc import Process
 
 from cli.coding import Desk, related, search_path
 from shared import process
-from shared.sandbox.wrap import Isolation
+from shared.sandbox.confinement import Isolation
 
 FAMILY = "sleep 601 & setsid sleep 602 & nohup sleep 603 >/dev/null 2>&1 & (trap '' TERM; sleep 604) & touch begun; "
 """Children of every kind: plain, in a session of its own, deaf to HUP, deaf to TERM."""

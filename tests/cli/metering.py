@@ -16,7 +16,7 @@ from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
 from shared.llm.proxy.server import ModelProxy
 from shared.loop.real_clock import RealClock
-from shared.sandbox.wrap import Isolation
+from shared.sandbox.confinement import Isolation
 
 KEY = "sk-c4n4ry-the-real-key-0123456789"
 

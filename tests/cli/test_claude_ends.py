@@ -13,7 +13,7 @@ from cli.coding import Desk, left_behind, related
 from cli.killed_daemon import FAMILY, a_daemon, programs_of, until
 from shared.llm.cli.directory import sweep
 from shared.llm.port import Ending
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 
 @pytest.mark.fault(27)

@@ -9,7 +9,7 @@ import pytest
 from cli.claude_calls import bash, write
 from cli.coding import TOKEN, Desk
 from shared.llm.port import Ending, RunLimits
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 
 async def test_it_edits_files_and_runs_tests(desk: Desk) -> None:

@@ -18,9 +18,8 @@ from shared.llm.cli.directory import sweep
 from shared.llm.codex import Codex
 from shared.llm.port import Ending
 from shared.llm.prices import Prices
-from shared.sandbox.confinement import Confinement
-from shared.sandbox.view import FileSystemView
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.bubblewrap_sandbox import FileSystemView
+from shared.sandbox.confinement import Confinement, Isolation, Wrap
 
 
 @pytest.mark.fault(27)

@@ -24,7 +24,7 @@ from shared.llm.endpoint import Endpoint
 from shared.llm.kept_sessions import Continuation, SessionStore, session_file
 from shared.llm.port import Coder, CoderCall, Ending, RunLimits, RunOutcome
 from shared.loop.real_clock import RealClock
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 LOOK = "(cat {file}; cat $HOME/.codex/auth.json; cat ~/.codex/*; env) > {tree}/seen 2>&1; touch {tree}/looked"
 """A tool that looks for the login where it is and where its copy is."""

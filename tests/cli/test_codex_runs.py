@@ -11,7 +11,7 @@ from cli.codex_calls import shell, write
 from cli.coding import TOKEN, Desk
 from shared.llm.codex import KEY
 from shared.llm.port import Ending
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 LISTEN = """python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print("bound")' > bound"""
 

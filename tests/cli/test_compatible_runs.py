@@ -11,7 +11,7 @@ from cli.coding import Desk
 from cli.compatible import KEY, MODEL, ProxiedDesk
 from shared.llm.port import CoderCall, Ending, RunLimits
 from shared.llm.prices import Price
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 KINDS = [Isolation.SANDBOX, Isolation.TREE_BY_BUBBLEWRAP, Isolation.TREE_BY_UNSHARE]
 

@@ -17,7 +17,7 @@ from shared.llm.continuation import KeptSession, ResumeLimits
 from shared.llm.kept_sessions import Continuation, SessionStore, session_file
 from shared.llm.port import Coder, CoderCall, Ending, RunOutcome
 from shared.loop.real_clock import RealClock
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 CHANGED = "These files are not as you left them: hello.py."
 

@@ -12,7 +12,7 @@ from cli.compatible import ProxiedDesk
 from shared.errors import Misconfigured
 from shared.llm.mini import dialect
 from shared.llm.port import Ending
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 
 def environment_of(desk: ProxiedDesk, place: Path) -> Path:

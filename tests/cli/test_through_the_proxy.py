@@ -9,7 +9,7 @@ import pytest
 from cli.coding import Desk
 from cli.metering import KEY, metered
 from shared.llm.port import CoderCall, Ending, RunLimits
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Isolation, Wrap
 
 REACH = """python3 -c 'import socket, urllib.parse
 place = urllib.parse.urlsplit("%s")

@@ -10,10 +10,9 @@ from pathlib import Path
 import anyio
 
 from shared import process
-from shared.sandbox.confinement import Confinement
+from shared.sandbox.bubblewrap_sandbox import FileSystemView
+from shared.sandbox.confinement import Confinement, Isolation, Wrap
 from shared.sandbox.limits import ProcessLimits
-from shared.sandbox.view import FileSystemView
-from shared.sandbox.wrap import Isolation, Wrap
 
 CANARY = "c4n4ry-that-nobody-may-read"
 DEADLINE_SECONDS = 60.0

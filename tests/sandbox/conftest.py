@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.cell import NONE, SEALED, Cell
+from shared.sandbox.confinement import Isolation, Wrap
 from shared.sandbox.self_test import diagnosis, tried
-from shared.sandbox.wrap import Isolation, Wrap
 
 NOBODY = 65534
 

@@ -10,8 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured
-from shared.sandbox.confinement import Confinement
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.confinement import Confinement, Isolation, Wrap
 from worker_agent.tdd.setup.hooks import HOOKS, Hook, HookFailed, Hooks
 
 SAYS = f"{shlex.quote(sys.executable)} -I hook.py"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.cell import Cell
-from shared.sandbox.view import FileSystemView, Outlet
+from shared.sandbox.bubblewrap_sandbox import FileSystemView, Outlet
 
 PORT = 47611
 

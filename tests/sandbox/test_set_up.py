@@ -13,9 +13,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured
-from shared.sandbox.confinement import Confinement
+from shared.sandbox.confinement import Confinement, Isolation, Wrap
 from shared.sandbox.limits import ProcessLimits
-from shared.sandbox.wrap import Isolation, Wrap
 from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.test_bench import TestBench, Tests
 from worker_agent.tdd.setup.setup_step import SetUp, SetUpFailed, collect, digest, lock_files

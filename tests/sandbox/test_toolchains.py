@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.cell import Cell
-from shared.sandbox.view import FileSystemView
+from shared.sandbox.bubblewrap_sandbox import FileSystemView
 
 SETTINGS = Path("/etc/maven/settings.xml")
 

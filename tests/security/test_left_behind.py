@@ -20,8 +20,8 @@ from shared.git import disk
 from shared.git.disk import IDLE_SECONDS, Disk
 from shared.git.patch_policy import PatchRefused
 from shared.llm import codex_output
-from shared.llm.cli import transcripts
 from shared.llm.cli.directory import CallDirectory, opened, sweep
+from shared.llm.cli.launch import MOST_TRANSCRIPTS, keep_events
 from shared.llm.codex_output import recorded
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import ProcessLimits
@@ -162,16 +162,16 @@ def test_no_key_is_kept_as_a_transcript_and_keeping_goes_on(tmp_path: Path) -> N
     key.write_text("PRIVATE KEY")
     for planted in ("symlink", "hardlink"):
         events.symlink_to(key) if planted == "symlink" else events.hardlink_to(key)
-        assert transcripts.keep(events, kept, "20260101-a.jsonl") is None
+        assert keep_events(events, kept, "20260101-a.jsonl") is None
         events.unlink()
     kept.mkdir()
     (kept / "20250101-broken.jsonl").symlink_to("nowhere")
     (kept / "20250102-broken.jsonl").mkdir()
-    for number in range(transcripts.FILES):
+    for number in range(MOST_TRANSCRIPTS):
         (kept / f"20250103-{number:04}.jsonl").write_text("{}\n")
     events.write_text("{}\n")
-    assert transcripts.keep(events, kept, "20260102-a.jsonl") is not None
-    assert len(names(kept)) == transcripts.FILES
+    assert keep_events(events, kept, "20260102-a.jsonl") is not None
+    assert len(names(kept)) == MOST_TRANSCRIPTS
     assert not [name for name in names(kept) if "broken" in name]
     assert key.read_text() == "PRIVATE KEY"
 

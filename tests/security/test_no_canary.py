@@ -16,8 +16,8 @@ from security.company import Company
 from security.detector import FORMS, Detector
 from security.ladder import PLANTED
 from shared import process
+from shared.sandbox.confinement import Isolation, Wrap
 from shared.sandbox.self_test import diagnosis, tried
-from shared.sandbox.wrap import Isolation, Wrap
 
 AUTHOR = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 NOWHERE = Path("/dev/null")

@@ -1,28 +1,30 @@
-"""The launcher of CLI calls: wrapped, in a directory of their own, within limits; events are passed on as they come."""
+"""The launcher of CLI calls: wrapped, in a directory of their own, within limits; events are passed on as they come.
+
+Of each call a transcript is kept, which is everything that it has printed: the newest ones, within limits.
+"""
 
 from __future__ import annotations
 
+import shutil
+import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from anyio.abc import Process
-
 from shared import process
 from shared.clock import Clock
-from shared.llm.cli import transcripts
+from shared.filesystem import directories
 from shared.llm.cli.directory import CallDirectory
-from shared.llm.cli.stream import Event, JsonLines, LogFile, Tail
+from shared.llm.cli.stream import Event, JsonLines, Tail, log_file
 from shared.llm.endpoint import Endpoint
 from shared.process import Cut, Patience
-from shared.sandbox.confinement import Confinement
+from shared.sandbox.bubblewrap_sandbox import FileSystemView, Outlet
+from shared.sandbox.confinement import Confinement, Isolation
 from shared.sandbox.limits import limited
-from shared.sandbox.view import FileSystemView, Outlet
-from shared.sandbox.watchdog import Watchdog
-from shared.sandbox.wrap import Isolation
 
 NO_GIT_PROGRAMS: Mapping[str, str] = {
     "GIT_CONFIG_COUNT": "2",
@@ -32,6 +34,12 @@ NO_GIT_PROGRAMS: Mapping[str, str] = {
     "GIT_CONFIG_VALUE_1": "/dev/null",
 }
 """Variables with which a program's git runs no program that the repository names."""
+
+MOST_TRANSCRIPTS = 200
+"""Transcripts in one directory, at most; the oldest are removed first."""
+
+TRANSCRIPTS_BYTES = 2**30
+"""Bytes of all transcripts together; the newest stays whatever its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +57,18 @@ class Command:
 class Ran:
     """The end of a process. `code` means nothing if `cut` is set: then we ended it, perhaps at a `limit`.
 
-    `complaint` is the end of its standard error and of the lines on standard output that are no
-    events; `skipped` counts lines there that were no JSON objects.
+    `complaint` is the end of its standard error and of the lines on standard output that are no events.
     """
 
     code: int
     cut: Cut | None
     complaint: str
-    skipped: int = 0
     limit: str | None = None
 
     @property
     def signalled(self) -> bool:
         """True if a signal ended it that was not ours, as far as the code tells."""
         return self.cut is None and (self.code < 0 or self.code > 128)
-
-
-@dataclass(slots=True)
-class _Guarded:
-    """The watchdog of one call, and the limit that it found exceeded."""
-
-    watchdog: Watchdog
-    limit: str | None = None
-
-    async def over(self, child: Process) -> str | None:
-        """Wait for the child within its limits; see `process.Guard`."""
-        self.limit = await self.watchdog.over(child)
-        return self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +104,30 @@ class Launcher:
         """
         lines, errors = JsonLines(take), Tail()
         writable = (call.path, command.cwd)
-        guarded = _Guarded(self.confinement.watchdog(writable))
+        watchdog = self.confinement.watchdog(writable)
         await self.confinement.hand_over(writable)
         argv = self.confinement.wrap.argv(limited(command.argv), self._view(command, writable, endpoint))
-        with LogFile(call.events) as log:
+        with log_file(call.events) as log:
 
             def on_stdout(chunk: bytes) -> None:
-                log.write(chunk)
+                log(chunk)
                 lines.feed(chunk)
 
             code, cut = await process.streamed(
-                guarded.watchdog.argv(argv),
+                watchdog.argv(argv),
                 cwd=command.cwd,
-                env=self._environment(command, call),
+                env={**self.environment_of(call), **command.env},
                 stdin=command.stdin,
                 sinks=(on_stdout, errors.feed),
-                patience=replace(patience, guard=guarded.over),
+                patience=replace(patience, guard=watchdog.over),
             )
             lines.close()
         complaint = "\n".join(text for text in (lines.tail.text, errors.text) if text)
-        return Ran(code, cut, complaint, lines.skipped, guarded.limit)
+        return Ran(code, cut, complaint, watchdog.exceeded)
+
+    def environment_of(self, call: CallDirectory) -> dict[str, str]:
+        """Return the environment of a program that runs in a call's directory."""
+        return {**self.environment, "HOME": str(call.home), "TMPDIR": str(call.temporary)}
 
     def _view(self, command: Command, writable: Sequence[Path], endpoint: Endpoint | None) -> FileSystemView:
         program = Path(command.argv[0])
@@ -143,11 +140,7 @@ class Launcher:
         """Keep a call's events under `name`, those of completed calls apart; return None if there are none to keep."""
         at = datetime.fromtimestamp(self.clock.now(), UTC)
         directory = self.logs / "completed" if completed else self.logs
-        return transcripts.keep(call.events, directory, f"{at:%Y%m%dT%H%M%S}-{name}-{call.path.name}.jsonl")
-
-    def _environment(self, command: Command, call: CallDirectory) -> dict[str, str]:
-        places = {"HOME": str(call.home), "TMPDIR": str(call.temporary)}
-        return {**self.environment, **places, **command.env}
+        return keep_events(call.events, directory, f"{at:%Y%m%dT%H%M%S}-{name}-{call.path.name}.jsonl")
 
 
 def _outlet(endpoint: Endpoint | None) -> Outlet | None:
@@ -156,3 +149,47 @@ def _outlet(endpoint: Endpoint | None) -> Outlet | None:
         return None
     port = urlsplit(endpoint.base_url).port
     return None if port is None else Outlet(port, endpoint.socket)
+
+
+def keep_events(events: Path, directory: Path, name: str) -> Path | None:
+    """Move a call's events to `directory/name`; return None if there are none or they cannot be kept.
+
+    Names begin with a time, so that they sort in the order of the calls. The mode of `events` stays. Only the regular
+    file that the daemon has written is kept, wherever a link at that place leads.
+    """
+    kept = directory / name
+    if not _has_text(events):
+        return None
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.move(events, kept)
+    except OSError:
+        return None
+    for old in outdated([(path, _size(path)) for path in sorted(directory.glob("*.jsonl"))]):
+        directories.remove(old)
+    return kept if _has_text(kept) else None
+
+
+def _has_text(path: Path) -> bool:
+    with suppress(OSError):
+        found = path.lstat()
+        return stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size > 0
+    return False
+
+
+def _size(path: Path) -> int:
+    """Return the size in bytes; 0 for a path that cannot be examined, which is then removed in its turn."""
+    with suppress(OSError):
+        return path.lstat().st_size
+    return 0
+
+
+def outdated(found: Sequence[tuple[Path, int]], *, size: int = TRANSCRIPTS_BYTES) -> tuple[Path, ...]:
+    """Return those of these files (with bytes, oldest first) to be removed; never the last one (pure)."""
+    taken, staying = 0, 0
+    for _, taking in reversed(found):
+        taken += taking
+        if staying and (staying >= MOST_TRANSCRIPTS or taken > size):
+            break
+        staying += 1
+    return tuple(path for path, _ in found[: len(found) - staying])

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from cli_shop import HELP, RESULT, TOKEN, Shop
+from shared.llm.cli.transcripts import FILES, outdated
 
 from config.settings import Settings
 from config.state import StateDirectory
@@ -18,7 +19,6 @@ from runtime.building.assembly import Process
 from runtime.building.backends import backend
 from shared.errors import Misconfigured, Unauthorized
 from shared.llm.cli.directory import opened, sweep
-from shared.llm.cli.transcripts import FILES, outdated
 from shared.llm.port import Ending, RunLimits
 from shared.llm.role_router import RoleRouter
 from shared.loop.real_clock import RealClock

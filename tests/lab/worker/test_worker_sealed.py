@@ -10,8 +10,8 @@ from engine import REPOSITORY, Engine, demo_script
 
 from config.settings import Settings
 from lab.github.server import Lab
+from shared.sandbox.confinement import Isolation, Wrap
 from shared.sandbox.self_test import diagnosis, tried
-from shared.sandbox.wrap import Isolation, Wrap
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

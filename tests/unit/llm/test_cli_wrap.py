@@ -10,8 +10,8 @@ import pytest
 from shared.errors import Misconfigured
 from shared.llm import cli_backends
 from shared.llm.cli.programs import home, installed, program
-from shared.sandbox.view import FileSystemView
-from shared.sandbox.wrap import Isolation, Wrap, probe
+from shared.sandbox.bubblewrap_sandbox import FileSystemView
+from shared.sandbox.confinement import Isolation, Wrap, probe
 
 
 def pairs(argv: tuple[str, ...], option: str) -> list[str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.sandbox.view import FileSystemView
-from shared.sandbox.wrap import Isolation, Wrap
+from shared.sandbox.bubblewrap_sandbox import FileSystemView
+from shared.sandbox.confinement import Isolation, Wrap
 
 DAEMON = """
 import subprocess, sys

@@ -13,10 +13,9 @@ from runtime.building import confinement
 from shared.errors import Misconfigured
 from shared.process import Finished
 from shared.sandbox import self_test
-from shared.sandbox.confinement import Confinement
+from shared.sandbox.bubblewrap_sandbox import FileSystemView, Outlet
+from shared.sandbox.confinement import Confinement, Isolation, Wrap
 from shared.sandbox.limits import GIB, ProcessLimits, Usage, passed
-from shared.sandbox.view import FileSystemView, Outlet
-from shared.sandbox.wrap import Isolation, Wrap
 from worker_agent.tdd.judging.judge import judge_red
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.runners.test_run import TestRun

@@ -17,9 +17,8 @@ from anyio import to_thread
 
 from shared import process
 from shared.filesystem import directories
-from shared.sandbox.confinement import Confinement
+from shared.sandbox.confinement import Confinement, Isolation
 from shared.sandbox.limits import FILE_BYTES, limited
-from shared.sandbox.wrap import Isolation
 from worker_agent.tdd.runners import command_line, run_output, shifted_clock
 from worker_agent.tdd.runners.project import Project, source_paths
 from worker_agent.tdd.runners.run_output import ReportPipe, report_pipe
