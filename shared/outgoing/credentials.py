@@ -6,7 +6,7 @@ Of detect-secrets only the patterns are used: no entropy, no keywords, no settin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Protocol
 
 from shared.light_imports import standing_in
-from shared.outgoing.vendor_tokens import vendor_tokens
 from shared.text.redaction import CREDENTIALS
 
 PLUGINS = {
@@ -83,3 +82,97 @@ def _detectors() -> tuple[_Detector, ...]:
     with standing_in({"requests": ModuleType("requests")}):
         modules = {name: import_module(f"detect_secrets.plugins.{name}") for name in PLUGINS}
     return tuple(getattr(module, PLUGINS[name])() for name, module in modules.items())
+
+
+_WORD = r"[A-Za-z0-9_-]"
+_HEX = r"[A-Fa-f0-9]"
+_BASE64 = r"[A-Za-z0-9+/_=-]"
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "1Password token": (rf"ops_eyJ{_BASE64}{{200,}}", "ops_eyJ"),
+    "1Password secret key": (r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}", "A3-"),
+    "Adobe client secret": (rf"p8e-{_WORD}{{32}}", "p8e-"),
+    "age key": (r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", "AGE-SECRET-KEY-1"),
+    "Airtable token": (rf"pat[A-Za-z0-9]{{14}}\.{_HEX}{{64}}", "pat"),
+    "Alibaba access key": (r"LTAI[A-Za-z0-9]{20}", "LTAI"),
+    "Artifactory key": (r"AKCp[A-Za-z0-9]{69}", "AKCp"),
+    "Artifactory token": (r"cmVmd[A-Za-z0-9]{59}", "cmVmd"),
+    "Atlassian token": (rf"ATATT3{_BASE64}{{180,}}", "ATATT3"),
+    "AWS Bedrock key": (r"ABSK[A-Za-z0-9+/]{109,}={0,2}", "ABSK"),
+    "Brevo key": (rf"xkeysib-{_HEX}{{64}}-[A-Za-z0-9]{{16}}", "xkeysib-"),
+    "ClickHouse key": (r"4b1d[A-Za-z0-9]{38}", "4b1d"),
+    "Clojars token": (r"CLOJARS_[A-Za-z0-9]{60}", "CLOJARS_"),
+    "Cloudflare key": (rf"v1\.0-{_HEX}{{24}}-{_HEX}{{146}}", "v1.0-"),
+    "Databricks token": (rf"dapi{_HEX}{{32}}(?:-\d)?", "dapi"),
+    "DigitalOcean token": (rf"do[opr]_v1_{_HEX}{{64}}", "_v1_"),
+    "Docker Hub token": (rf"dckr_(?:pat|oat)_{_WORD}{{27,}}", "dckr_"),
+    "Doppler token": (r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}", "dp."),
+    "Duffel token": (r"duffel_(?:test|live)_[A-Za-z0-9_=-]{43}", "duffel_"),
+    "Dynatrace token": (r"dt0[a-z][0-9]{2}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}", "dt0"),
+    "EasyPost key": (r"EZ[AT]K[A-Za-z0-9]{54}", "EZ"),
+    "Figma token": (rf"fig[duo]_{_WORD}{{40,}}", "fig"),
+    "Flutterwave key": (rf"FLWSECK(?:_TEST)?-(?:{_WORD}{{32}}-X|[A-Za-z0-9]{{12}})", "FLWSECK"),
+    "Fly.io token": (r"(?:fo1_[A-Za-z0-9_-]{43}|fm[12][ar]?_[A-Za-z0-9+/]{100,}={0,3})", "fo1_", "fm1", "fm2"),
+    "Frame.io token": (r"fio-u-[A-Za-z0-9_=-]{64}", "fio-u-"),
+    "GitLab token": (
+        rf"gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct)-{_WORD}{{20,}}(?:\.[A-Za-z0-9.]+)?",
+        "gl",
+    ),
+    "GitLab runner token": (rf"GR1348941{_WORD}{{20}}", "GR1348941"),
+    "Google OAuth secret": (rf"GOCSPX-{_WORD}{{28}}", "GOCSPX-"),
+    "Google access token": (rf"ya29\.{_WORD}{{40,}}", "ya29."),
+    "Grafana token": (rf"(?:glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}|glc_[A-Za-z0-9+/]{{32,}}={{0,2}})", "glsa_", "glc_"),
+    "Groq key": (r"gsk_[A-Za-z0-9]{52}", "gsk_"),
+    "Harness key": (r"(?:pat|sat)\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}", "pat.", "sat."),
+    "Heroku key": (rf"HRKU-AA{_WORD}{{58}}", "HRKU-AA"),
+    "Hugging Face token": (r"(?:hf|api_org)_[A-Za-z]{34}", "hf_", "api_org_"),
+    "Infracost key": (r"ico-[A-Za-z0-9]{32}", "ico-"),
+    "Linear key": (r"lin_(?:api|oauth)_[A-Za-z0-9]{40,}", "lin_"),
+    "MaxMind key": (r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", "_mmk"),
+    "Microsoft Entra secret": (r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}", "Q~"),
+    "Microsoft Teams webhook": (
+        r"https://[a-z0-9-]+\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{80,}",
+        ".webhook.office.com",
+    ),
+    "Netlify token": (r"nfp_[A-Za-z0-9]{36}", "nfp_"),
+    "New Relic key": (r"NRAK-[A-Z0-9]{27}", "NRAK-"),
+    "Notion token": (r"ntn_[A-Za-z0-9]{46}", "ntn_"),
+    "npm token": (r"npm_[A-Za-z0-9]{36}", "npm_"),
+    "npm token of a registry": (r":_authToken=\s{0,9}(?:npm_\S+|[A-Fa-f0-9-]{36})", ":_authToken="),
+    "Octopus Deploy key": (r"API-[A-Z0-9]{26}", "API-"),
+    "OpenShift token": (rf"sha256~{_WORD}{{43}}", "sha256~"),
+    "Perplexity key": (r"pplx-[A-Za-z0-9]{48}", "pplx-"),
+    "PlanetScale secret": (r"pscale_(?:tkn|oauth|pw)_[A-Za-z0-9_=.-]{32,64}", "pscale_"),
+    "Postman key": (rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}", "PMAK-"),
+    "Prefect key": (r"pn[ub]_[A-Za-z0-9]{36}", "pn"),
+    "Pulumi token": (rf"pul-{_HEX}{{40}}", "pul-"),
+    "PyPI token": (rf"pypi-AgE[A-Za-z0-9]{_WORD}{{50,}}", "pypi-AgE"),
+    "ReadMe key": (r"rdme_[a-z0-9]{70}", "rdme_"),
+    "RubyGems key": (rf"rubygems_{_HEX}{{48}}", "rubygems_"),
+    "Scalingo token": (rf"tk-us-{_WORD}{{48}}", "tk-us-"),
+    "Sentry token": (rf"(?:sntrys_eyJ{_BASE64}{{80,}}|sntryu_{_HEX}{{64}})", "sntry"),
+    "Shippo token": (rf"shippo_(?:live|test)_{_HEX}{{40}}", "shippo_"),
+    "Shopify secret": (rf"shp(?:at|ca|pa|ss)_{_HEX}{{32}}", "shp"),
+    "Slack app token": (r"xapp-\d-[A-Z0-9]+-\d+-[A-Za-z0-9]+", "xapp-"),
+    "Sourcegraph token": (rf"sgp_(?:{_HEX}{{16}}_|local_)?{_HEX}{{40}}", "sgp_"),
+    "Square token": (rf"(?:EAAA|sq0atp-|sq0csp-){_WORD}{{22,60}}", "EAAA", "sq0"),
+    "Stripe key": (r"(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,99}", "k_live_", "k_test_", "k_prod_"),
+    "Stripe webhook secret": (r"whsec_[A-Za-z0-9+/]{32,}={0,2}", "whsec_"),
+    "Supabase token": (rf"sbp_(?:v0_)?{_HEX}{{40}}", "sbp_"),
+    "Terraform token": (rf"[A-Za-z0-9]{{14}}\.atlasv1\.{_BASE64}{{60,70}}", ".atlasv1."),
+    "Twilio key": (rf"SK{_HEX}{{32}}", "SK"),
+    "Vault token": (rf"hv[sbr]\.{_WORD}{{90,}}", "hv"),
+    "Vercel token": (r"vc[pikra]_[A-Za-z0-9]{24,}", "vc"),
+    "xAI key": (r"xai-[A-Za-z0-9]{70,}", "xai-"),
+}
+
+"""Kind in words -> pattern, and substrings one of which each such token has: texts without them are not searched."""
+
+_EXPRESSIONS = {kind: re.compile(rf"(?<![A-Za-z0-9_-])(?:{form})") for kind, (form, *_) in KINDS.items()}
+
+
+def vendor_tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the text of each token in a text."""
+    for kind, (_, *always) in KINDS.items():
+        if any(part in text for part in always):
+            yield from ((kind, found[0]) for found in _EXPRESSIONS[kind].finditer(text))

@@ -10,16 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.outgoing import vendor_tokens as forms
-from shared.outgoing.credentials import credentials
+from shared.outgoing.credentials import KINDS, credentials, vendor_tokens
 from shared.outgoing.outbound_filter import Outgoing
-from shared.outgoing.vendor_tokens import vendor_tokens
 from shared.text.redaction import REDACTED
 
 
-@pytest.mark.parametrize("kind", forms.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_form_is_found_wherever_it_stands(kind: str) -> None:
-    form = forms.KINDS[kind][0]
+    form = KINDS[kind][0]
 
     @settings(deadline=None, max_examples=10, derandomize=True)
     @given(st.from_regex(re.compile(form, re.ASCII), fullmatch=True))
