@@ -97,7 +97,7 @@ class RepositoryAdapters:
     @property
     def claims(self) -> Claims:
         """The claims that the agent may make, each after a check of the budget."""
-        return Claims(self.process.role, self.port, self.claimant, self.budget.budget_check)
+        return Claims(self.process.role, self.port, self.claimant, self.budget)
 
     @property
     def closing(self) -> Closing:

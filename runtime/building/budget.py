@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from shared.scheduling.budget_check import Shortage
+
 from runtime.building.sign_in import git_server
 from shared.budget.budgeted_coder import BudgetedCoder, Unpriced
 from shared.budget.budgets import BudgetLimits
-from shared.budget.ledger import Ledger, LedgerBudgetCheck
+from shared.budget.ledger import Ledger
 from shared.llm import cli_spec
-from shared.llm.measured_run import UNSEEN
+from shared.llm.endpoint import UNSEEN
 from shared.llm.port import NOT_RUN
 from shared.llm.proxy.server import ModelProxy
 
@@ -26,15 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryBudget:
-    """The budget of a repository's runs. `ledger` None: they cost nothing, and nothing is written down."""
+    """The budget of a repository's runs; satisfies `BudgetCheck`.
+
+    `ledger` None: they cost nothing, and nothing is written down.
+    """
 
     ledger: Ledger | None
     run_usd: float
 
-    @property
-    def budget_check(self) -> LedgerBudgetCheck | None:
-        """The check that claims ask first."""
-        return None if self.ledger is None else LedgerBudgetCheck(self.ledger, self.run_usd)
+    async def shortage(self, number: int) -> Shortage | None:
+        """Return why no run for an item could be paid for now; None if one could: claims ask first."""
+        return None if self.ledger is None else await self.ledger.refusal(f"#{number}", self.run_usd)
 
     def table(self, number: int) -> str:
         """Return the budget table for an item's status comment."""

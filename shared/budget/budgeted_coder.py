@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 import anyio
 import structlog
 
-from shared.budget.budgets import BudgetRefusal
 from shared.budget.ledger import Ledger
 from shared.budget.ledger_lines import RunDetails
 from shared.clock import Clock
 from shared.errors import EngineError, RunFailed
 from shared.escalation.delivery import Escalation
 from shared.escalation.notifier import Sink
-from shared.llm.measured_run import ESTIMATED, METERED
+from shared.llm.endpoint import ESTIMATED, METERED
 from shared.llm.port import Coder, Request, RunOutcome, Usage, UsageSoFar, plausible_usd
 from shared.llm.role_router import RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
+from shared.scheduling.budget_check import Shortage
 from shared.text import one_line
 
 log = structlog.get_logger()
@@ -67,7 +67,8 @@ class BudgetedCoder:
         try:
             outcome = await self._coder.run(replace(request, run=run, usage_so_far=usage_so_far))
         except BaseException:
-            cost = self._cost(self._backend_of(request), usage_so_far.read(), limits.budget_usd)
+            backend = self._coder.backend_of(request) if isinstance(self._coder, RoleRouter) else self.name
+            cost = self._cost(backend, usage_so_far.read(), limits.budget_usd)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
                 await self._settle(run, cost, RunDetails(request.role))
             raise
@@ -75,10 +76,6 @@ class BudgetedCoder:
         details = RunDetails(outcome.role, outcome.backend, outcome.ending, outcome.rung, outcome.resumed)
         await self._settle(run, cost, details)
         return outcome
-
-    def _backend_of(self, request: Request) -> str:
-        """Return the backend of a run that ended without an outcome."""
-        return self._coder.backend_of(request) if isinstance(self._coder, RoleRouter) else self.name
 
     def _cost(self, backend: str, usage: Usage, reserved: float) -> tuple[float, str]:
         """Return the cost that a run counts, and its source. Only the proxy may report more than was reserved."""
@@ -107,7 +104,7 @@ class BudgetedCoder:
             self._unsettled.pop(run, None)  # another item may have done it meanwhile
 
 
-def _refusal(refused: BudgetRefusal) -> Exception:
+def _refusal(refused: Shortage) -> Exception:
     if refused.until is None:
         return RunEnded(refused.sentence, Category.RUN_BUDGET, "Raise the limit under `budgets`, or finish it by hand.")
     return BudgetWait(refused.sentence, refused.until)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from shared.scheduling.budget_check import Shortage
+
 DAY, WEEK = timedelta(hours=24), timedelta(days=7)
 
 
@@ -70,18 +72,6 @@ class LimitState:
         return self.used / self.limit
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetRefusal:
-    """The refusal of a run; `until` is the time at which it may be tried again, None if only a person can help.
-
-    `period` is None if no limit is reached but the ledger cannot be read in full.
-    """
-
-    period: Period | None
-    sentence: str
-    until: datetime | None
-
-
 def limit_states(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple[LimitState, ...]:
     """Return the state of the three limits for `item` at server time `now`."""
     of_item = [run for run in books.runs if run.item == item]
@@ -95,13 +85,13 @@ def limit_states(books: Books, item: str, limits: BudgetLimits, now: datetime) -
     return tuple(found)
 
 
-def refusal(books: Books, item: str, usd: float, limits: BudgetLimits, now: datetime) -> BudgetRefusal | None:
+def refusal(books: Books, item: str, usd: float, limits: BudgetLimits, now: datetime) -> Shortage | None:
     """Return the reason why `usd` US dollars more may not be reserved for `item`; None if they may."""
     for state in limit_states(books, item, limits, now):
         if state.used + usd <= state.limit + _CENT:
             continue
         until = None if state.period is Period.ISSUE else _time_of_room(books, state, usd, now)
-        return BudgetRefusal(state.period, _sentence(state, item, usd, until), until)
+        return Shortage(_sentence(state, item, usd, until), until)
     return None
 
 

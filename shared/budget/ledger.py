@@ -5,14 +5,14 @@ Costs are reserved before a call and settled after it, so parallel agents never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import anyio
 import structlog
 
 from shared.budget import budgets, ledger_lines
-from shared.budget.budgets import Books, BudgetLimits, BudgetRefusal
+from shared.budget.budgets import Books, BudgetLimits
 from shared.budget.ledger_lines import NO_DETAILS, Entry, Reservation, RunDetails, Settlement
 from shared.errors import Transient
 from shared.git.append_only_log import AppendOnlyLog
@@ -62,12 +62,7 @@ class Ledger:
         """Count the runs for `item` to `billed_to`, another item."""
         self._billed_to[item] = billed_to
 
-    @property
-    def lines(self) -> Sequence[Entry]:
-        """The lines that this process keeps: those that the newest balance has not added up."""
-        return self._log.entries
-
-    async def reserve(self, run: str, item: str, usd: float, seconds: float) -> BudgetRefusal | None:
+    async def reserve(self, run: str, item: str, usd: float, seconds: float) -> Shortage | None:
         """Reserve `usd` for a run that ends within `seconds`; return the refusal if a limit forbids it.
 
         Raises `Transient` if it cannot be recorded: then nothing may be paid.
@@ -99,7 +94,7 @@ class Ledger:
                     return
         raise Transient("The ledger of costs is written by many at once; a run is settled later.")
 
-    async def refusal(self, item: str, usd: float) -> BudgetRefusal | None:
+    async def refusal(self, item: str, usd: float) -> Shortage | None:
         """Return the refusal of `usd` for `item`, or None, by lines up to `FRESH` old. Raises `Transient`."""
         async with self._writing:
             if self._read_at is None or not timedelta() <= self._now() - self._read_at < FRESH:
@@ -133,14 +128,14 @@ class Ledger:
     def _books(self, now: datetime) -> Books:
         return ledger_lines.books(self._log.entries, now, self.limits.unknown_run)
 
-    def _outdated_refusal(self, now: datetime) -> BudgetRefusal | None:
+    def _outdated_refusal(self, now: datetime) -> Shortage | None:
         """Return a refusal if the ledger has lines that this agent cannot read: it would count too little.
 
         An upgraded agent does not have to wait for `until`: such a wait only informs.
         """
         if not self._log.newer:
             return None
-        return BudgetRefusal(None, OUTDATED.format(version=self._log.newer, known=ledger_lines.VERSION), now + UPGRADE)
+        return Shortage(OUTDATED.format(version=self._log.newer, known=ledger_lines.VERSION), now + UPGRADE)
 
     async def _append(self, entry: Entry) -> bool:
         """Append an entry; return whether that is known to have worked. If not, the next read shows it.
@@ -160,7 +155,6 @@ class Ledger:
         self._read_at = self._now()
 
     def _warn(self, item: str, usd: float) -> None:
-        """Log a warning, once, when a limit reaches its warning fraction."""
         now = self._now()
         for state in budgets.warnings(self._books(now), item, self.limits, now, usd):
             warning = (state.period, item if state.period is budgets.Period.ISSUE else f"{now:%Y-%m-%d}")
@@ -173,16 +167,3 @@ class Ledger:
                     limit_usd=state.limit,
                     item=item,
                 )
-
-
-class LedgerBudgetCheck:
-    """Check that a run of at most `usd` could be paid for, by the ledger."""
-
-    def __init__(self, ledger: Ledger, usd: float) -> None:
-        self._ledger = ledger
-        self._usd = usd
-
-    async def shortage(self, number: int) -> Shortage | None:
-        """Return the refusal of a run, or None, as a `BudgetCheck` does. Raises `Transient`."""
-        refused = await self._ledger.refusal(f"#{number}", self._usd)
-        return None if refused is None else Shortage(refused.sentence, refused.until)

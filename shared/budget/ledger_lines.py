@@ -120,7 +120,9 @@ def read(text: str) -> Entry | None:
             if usd is None:
                 return None
             role, backend, ending, rung = (str(line.get(name, "")) for name in ("role", "backend", "ending", "rung"))
-            details = RunDetails(role, backend, ending, rung, _tokens(line.get("resumed")))
+            resumed = line.get("resumed")
+            counted = resumed if type(resumed) is int and 0 <= resumed <= MOST_TOKENS else None
+            details = RunDetails(role, backend, ending, rung, counted)
             return Settlement(str(line["run"]), usd, str(line["source"]), _time(line["at"]), details)
         return Reservation(
             run=str(line["run"]),
@@ -227,12 +229,6 @@ def _balance(line: Mapping[str, Any]) -> Balance | None:
     if not all(0 <= usd <= MOST_BALANCE_USD and 0 <= day <= _day(before) for usd, day in items.values()):
         return None
     return Balance(before, items)
-
-
-def _tokens(value: object) -> int | None:
-    """Return a plausible count of tokens; None for anything else."""
-    believed = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
-    return value if believed and isinstance(value, int) else None
 
 
 def _number(value: object) -> float:

@@ -11,9 +11,11 @@ import pytest
 from fakes.unasked import UnaskedFences, UnaskedMirror
 from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
+from shared.scheduling.budget_check import Shortage
 
-from shared.budget.budgets import BudgetLimits, BudgetRefusal, Period
-from shared.budget.ledger import REF, Ledger, LedgerBudgetCheck
+from runtime.building.budget import RepositoryBudget
+from shared.budget.budgets import BudgetLimits, Period
+from shared.budget.ledger import REF, Ledger
 from shared.budget.ledger_lines import Reservation, Settlement
 from shared.errors import UnknownOutcome
 from shared.git.fences import Fences
@@ -34,7 +36,7 @@ async def test_three_machines_at_once_never_reserve_more_than_the_limit(
 ) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
     machines = [await ledger_on(tmp_path / f"m{n}", remote, times, limits) for n in range(3)]
-    answers: dict[str, BudgetRefusal | None] = {}
+    answers: dict[str, Shortage | None] = {}
 
     async def spend(ledger: Ledger, name: str) -> None:
         answers[name] = await ledger.reserve(name, f"#{name}", 5, 60)
@@ -45,7 +47,7 @@ async def test_three_machines_at_once_never_reserve_more_than_the_limit(
                 group.start_soon(spend, ledger, f"{number}{turn}")
     granted = [name for name, answer in answers.items() if answer is None]
     assert len(granted) == 4
-    assert {answer.period for answer in answers.values() if answer} == {period}
+    assert all(f"The budget of the last {period} leaves" in answer.sentence for answer in answers.values() if answer)
     entries = await written(remote)
     assert sorted(entry.run for entry in entries) == sorted(granted)
     # What turns out cheaper makes room for the others, whoever settles it.
@@ -90,7 +92,7 @@ async def test_a_run_that_nobody_settles_counts_as_unknown_for_every_machine(tmp
     await alive.settle("third", 5, "claude")
     refused = await alive.reserve("fourth", "#1", 0.01, 60)
     assert refused is not None
-    assert (refused.period, refused.until) == (Period.ISSUE, None)
+    assert ("The budget of issue #1 leaves" in refused.sentence, refused.until) == (True, None)
     await dead.settle("killed", 0.5, "proxy estimate")
     assert await alive.reserve("fifth", "#1", 5, 60) is None
 
@@ -121,7 +123,7 @@ async def test_the_last_money_taken_between_the_look_and_the_push_is_seen(tmp_pa
     ledger = Ledger(Overtaken(fences_of(mirror), other), mirror, times, BudgetLimits(day=9), "worker")
     refused = await ledger.reserve("slower", "#1", 5, 60)
     assert refused is not None
-    assert refused.period is Period.DAY
+    assert f"The budget of the last {Period.DAY} leaves" in refused.sentence
     assert [entry.run for entry in await written(remote)] == ["faster"]
 
 
@@ -164,7 +166,7 @@ async def test_a_new_machine_reads_the_balance_and_not_what_lies_before_it(tmp_p
         await old.settle(f"old{number}", 6, "claude")
     times.at += timedelta(days=10)
     await old.reserve("balanced", "#2", 5, 60)
-    assert [entry.run for entry in old.lines] == ["balanced"], "although nobody else has written anything"
+    assert [entry.run for entry in old._log.entries] == ["balanced"], "although nobody else has written anything"
     assert "| issue | $18.00 |" in old.table("#1")
     asked: list[int] = []
     mirror = await machine(tmp_path / "b", str(remote.path))
@@ -187,7 +189,7 @@ async def test_claims_ask_a_purse_that_reads_seldom(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
     limits = BudgetLimits(issue=25, day=8, week=100)
     here, there = [await ledger_on(tmp_path / name, remote, times, limits) for name in "ab"]
-    budget_check = LedgerBudgetCheck(there, 5)
+    budget_check = RepositoryBudget(there, 5)
     assert await budget_check.shortage(1) is None
     await here.reserve("r1", "#1", 5, 60)
     assert await budget_check.shortage(1) is None  # known for some seconds more

@@ -12,10 +12,11 @@ from ledger_scene import START, Times, ledger_on, written
 from paid_scene import REQUEST, Priced, Told
 
 from lab.github.repositories.bare import Bare
+from runtime.building.budget import RepositoryBudget
 from shared.budget import ledger_lines
 from shared.budget.budgeted_coder import BudgetedCoder
 from shared.budget.budgets import BudgetLimits
-from shared.budget.ledger import REF, LedgerBudgetCheck
+from shared.budget.ledger import REF
 from shared.budget.ledger_lines import Balance, Reservation
 from shared.errors import RunFailed
 from shared.git.append_only_log import newer_version
@@ -138,6 +139,6 @@ async def test_the_item_is_let_go_for_a_newer_agent_and_counts_no_failure(tmp_pa
     pause = after(Category(failed.value.category), History(), now=START, reset=failed.value.reset)
     assert isinstance(pause, Pause)
     assert (pause.reason, str(pause.history), pause.keeps_lease(START)) == (Category.PERIOD_BUDGET, "", False)
-    short = await LedgerBudgetCheck(ledger, 5).shortage(1)
+    short = await RepositoryBudget(ledger, 5).shortage(1)
     assert short is not None
     assert (short.until, "Upgrade this agent." in short.sentence) == (START + timedelta(hours=1), True)

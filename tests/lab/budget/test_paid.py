@@ -46,7 +46,8 @@ class Borrowing:
 
     async def run(self, request: Request) -> RunOutcome:
         self.asked.set()
-        async with self.lent.open(request):
+        async with self.lent.open(request) as endpoint:
+            request.usage_so_far.read = endpoint.usage
             self.begun.set()
             await anyio.sleep_forever()
         raise AssertionError
