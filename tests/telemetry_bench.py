@@ -38,6 +38,6 @@ class Kept:
 def scribe_into(kept: Kept, clock: Clock, tallies: Tallies | None = None) -> EventRecorder:
     """Return a worker's event recorder that hides the word `hunter2`."""
     telemetry = Telemetry(
-        "worker-a", Role.WORKER, clock, kept, tallies or Tallies(), lambda t: t.replace("hunter2", "***")
+        "worker-a", Role.WORKER, clock, (kept,), tallies or Tallies(), lambda t: t.replace("hunter2", "***")
     )
     return EventRecorder(telemetry, "a/b")

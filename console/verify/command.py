@@ -195,7 +195,7 @@ async def bench_of(
 def run_recorder(repository: str, clock: Clock) -> EventRecorder:
     """Return a recorder that keeps nothing, and prints each run of the tests on standard error as it ends."""
     watched = Watched(Progress(clock, ci=False))
-    return EventRecorder(Telemetry("verify", Role.WORKER, clock, watched, Tallies(), str), repository)
+    return EventRecorder(Telemetry("verify", Role.WORKER, clock, (watched,), Tallies(), str), repository)
 
 
 @asynccontextmanager

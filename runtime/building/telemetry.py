@@ -19,7 +19,7 @@ from shared.clock import Clock
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.models import Issue
-from shared.telemetry.event_log import Copied, NoEventLog, Written
+from shared.telemetry.event_log import NoEventLog, Written
 from shared.telemetry.event_recorder import EventRecorder, Telemetry
 from shared.telemetry.events import EventLog
 from shared.telemetry.fold import Tallies
@@ -47,12 +47,6 @@ class EventLogs:
     traces: EventLog
     watcher: EventLog | None = None
 
-    @property
-    def combined(self) -> EventLog:
-        """All of them as one log."""
-        both = Copied(self.database, self.traces)
-        return both if self.watcher is None else Copied(both, self.watcher)
-
 
 class ProcessTelemetry:
     """The telemetry of one process: events into a trail, figures from them, signs of life."""
@@ -63,7 +57,8 @@ class ProcessTelemetry:
         self.tallies = Tallies()
         self.health = HealthState(clock)
         self.health.untraced = lambda: self._traces.dropped
-        self._telemetry = Telemetry(agent, role, clock, event_logs.combined, self.tallies, hide=hide)
+        every = [one for one in (event_logs.database, event_logs.traces, event_logs.watcher) if one is not None]
+        self._telemetry = Telemetry(agent, role, clock, every, self.tallies, hide=hide)
         self._recorders: dict[str, EventRecorder] = {}
 
     def event_recorder(self, repository: str) -> EventRecorder:

@@ -12,7 +12,7 @@ from typing import Protocol
 import structlog
 
 from shared.errors import EngineError
-from shared.telemetry.events import Event, EventLog
+from shared.telemetry.events import Event
 
 log = structlog.get_logger()
 
@@ -57,28 +57,6 @@ class NoEventLog:
 
     def close(self, seconds: float) -> None:
         """Do nothing: there is nothing to write."""
-
-
-class Copied:
-    """An event log that also copies its events to another one; failures there do not matter here."""
-
-    def __init__(self, first: EventLog, second: EventLog) -> None:
-        self._first, self._second = first, second
-
-    @property
-    def dropped(self) -> int:
-        """Number of events that the first log dropped."""
-        return self._first.dropped
-
-    def record(self, event: Event) -> None:
-        """Record the event in both."""
-        self._first.record(event)
-        self._second.record(event)
-
-    def close(self, seconds: float) -> None:
-        """Close both; each within `seconds`."""
-        self._first.close(seconds)
-        self._second.close(seconds)
 
 
 class Written:
@@ -185,10 +163,9 @@ class Written:
     def _pause_after_failure(self) -> bool:
         """Pause after a failure; return True, at once, if the log was closed: then there is no retry."""
         with self._news:
-            if not self._closing:
-                self._news.wait_for(lambda: self._closing, self._pause)
-                return False
-            return True
+            closed = self._closing
+            self._news.wait_for(lambda: self._closing, self._pause)
+            return closed
 
 
 def _close_quietly(store: Store) -> None:

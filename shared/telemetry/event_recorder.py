@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class Telemetry:
     agent: str
     role: Role
     clock: Clock
-    event_log: EventLog
+    event_logs: Sequence[EventLog]
     tallies: Tallies
     hide: Callable[[str], str]
 
@@ -63,8 +63,7 @@ class EventRecorder:
             held = _IN_WORK.get()
             about = fence or (held.fence if held is not None else None)
             event = self._event(kind, about, number, data)
-            self._telemetry.event_log.record(event)
-            self._telemetry.tallies.record(event)
+            self._record(event)
             self._pace.record(event)
         except Exception:  # an issue must not fail because somebody watches it
             log.exception("event_not_told", kind=str(kind))
@@ -82,8 +81,7 @@ class EventRecorder:
                 data={"seconds": seconds, "usual_seconds": usual},
                 uid=secrets.token_hex(12),
             )
-            self._telemetry.event_log.record(event)
-            self._telemetry.tallies.record(event)
+            self._record(event)
             number = about.issue or about.pull
             log.warning(
                 "phase_slow",
@@ -94,14 +92,20 @@ class EventRecorder:
                 usual_seconds=usual,
             )
 
+    def _record(self, event: Event) -> None:
+        for event_log in self._telemetry.event_logs:
+            event_log.record(event)
+        self._telemetry.tallies.record(event)
+
     def _event(self, kind: EventKind, about: Fence | None, thread: int, data: dict[str, object]) -> Event:
         telemetry = self._telemetry
         known = {name: value for name, value in data.items() if value is not None}
         told = plain(known | ({"number": thread} if thread else {}), telemetry.hide)
         if about is None:
-            issue, pull = (0, thread) if telemetry.role is Role.REVIEWER else (thread, 0)
-            return Event(self._now(), telemetry.agent, telemetry.role, self.repository, kind, issue, pull, data=told)
-        number, of_pull = about.key.number, about.key.kind is Role.REVIEWER
+            of_pull, number, pull, run, phase = telemetry.role is Role.REVIEWER, thread, 0, "", ""
+        else:
+            of_pull, number, pull = about.key.kind is Role.REVIEWER, about.key.number, about.pr
+            run, phase = about.epoch_name, phase_of(about)
         return Event(
             self._now(),
             telemetry.agent,
@@ -109,9 +113,9 @@ class EventRecorder:
             self.repository,
             kind,
             issue=0 if of_pull else number,
-            pull=number if of_pull else about.pr,
-            run=about.epoch_name,
-            phase=phase_of(about),
+            pull=number if of_pull else pull,
+            run=run,
+            phase=phase,
             data=told,
         )
 

@@ -80,11 +80,23 @@ def bind_agent(agent: str) -> None:
 
 
 @contextmanager
-def bind_item(*, repo: str, issue: int, run: str | None = None) -> Iterator[None]:
+def bind_item(*, repo: str, issue: int) -> Iterator[None]:
     """Give every event inside the block, and of the tasks that it starts, these fields."""
-    fields: dict[str, object] = {"repo": repo, "issue": issue} | ({} if run is None else {"run": run})
-    with structlog.contextvars.bound_contextvars(**fields):
+    with structlog.contextvars.bound_contextvars(repo=repo, issue=issue):
         yield
+
+
+def as_json(value: Any, text: Callable[[object], str], names: Callable[[object], str]) -> Any:
+    """Return a value that JSON can hold: keys are made by `names`, what is no number or collection by `text`."""
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case Mapping():
+            return {names(name): as_json(item, text, names) for name, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [as_json(item, text, names) for item in value]
+        case _:
+            return text(value)
 
 
 def _to(event_sink: EventSink) -> Processor:
@@ -113,25 +125,15 @@ class _Redaction:
         self.hide(secrets)
 
     def hide(self, secrets: Sequence[str]) -> None:
-        """Hide these secrets too."""
         self._secrets = tuple(dict.fromkeys((*self._secrets, *filter(None, secrets))))
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
         return {
-            self._clean(name): self._text(value, _IN_TEXT) if name in {"exception", "stack"} else self._plain(value)
+            self._clean(name): self._text(value, _IN_TEXT)
+            if name in {"exception", "stack"}
+            else as_json(value, self._clean, self._clean)
             for name, value in event.items()
         }
-
-    def _plain(self, value: Any) -> Any:
-        match value:
-            case None | bool() | int() | float():
-                return value
-            case Mapping():
-                return {self._clean(str(name)): self._plain(item) for name, item in value.items()}
-            case list() | tuple() | set() | frozenset():
-                return [self._plain(item) for item in value]
-            case _:
-                return self._clean(value)
 
     def _clean(self, value: object) -> str:
         return self._text(value, _CONTROLS)

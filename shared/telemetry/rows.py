@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.telemetry.events import Event, EventKind, Query
+from shared.telemetry.logging import as_json
 from shared.workflow import Role
 
 COLUMNS = ("uid", "at", "agent", "role", "repository", "kind", "issue", "pull", "run", "phase", "data")
@@ -56,17 +57,9 @@ def values(event: Event, time: Time) -> dict[str, object]:
     return {**told, **texts, "at": time(event.at), "data": json.dumps(plain(event.data))}
 
 
-def plain(value: Any, hide: Callable[[str], str] = lambda text: text) -> Any:
+def plain(value: Any, hide: Callable[[str], str] = str) -> Any:
     """Return a value that JSON and both databases can store, with each text passed through `hide`."""
-    match value:
-        case None | bool() | int() | float():
-            return value
-        case Mapping():
-            return {str(name): plain(item, hide) for name, item in value.items()}
-        case list() | tuple() | set() | frozenset():
-            return [plain(item, hide) for item in value]
-        case _:
-            return _plain(hide(str(value)))
+    return as_json(value, lambda one: _plain(hide(str(one))), names=str)
 
 
 def _plain(text: str) -> str:

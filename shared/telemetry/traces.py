@@ -54,9 +54,8 @@ class Traces:
     def __init__(self, resource: Mapping[str, str], hide: Callable[[str], str]) -> None:
         """`resource` identifies the sender, by the names of OpenTelemetry's conventions."""
         self._hide, self._ended = hide, _Ended()
-        provider = TracerProvider(
-            resource=self._filter_resource(Resource.create(dict(resource))), shutdown_on_exit=False
-        )
+        sender = Resource.create(dict(resource))  # the environment may have added attributes to it
+        provider = TracerProvider(resource=Resource(self._attributes(sender.attributes)), shutdown_on_exit=False)
         provider.add_span_processor(self._ended)
         self._tracer = provider.get_tracer("workflow-engine")
         self._open: dict[tuple[str, str], _Run] = {}
@@ -76,7 +75,9 @@ class Traces:
             return
         match event.kind:
             case EventKind.PHASE:
-                self._move(run, event)
+                if event.phase != run.phase_name:
+                    _close(run.phase, event.at)
+                    run.phase_name, run.phase = event.phase, self._phase(run.root, event)
             case EventKind.LLM_CALL:
                 self._call(run, event)
             case EventKind.TEST_RUN:
@@ -102,11 +103,6 @@ class Traces:
 
     def _phase(self, root: Span, event: Event) -> Span:
         return self._span(f"phase {event.phase}", event.at, {"workflow.phase": event.phase}, set_span_in_context(root))
-
-    def _move(self, run: _Run, event: Event) -> None:
-        if event.phase != run.phase_name:
-            _close(run.phase, event.at)
-            run.phase_name, run.phase = event.phase, self._phase(run.root, event)
 
     def _call(self, run: _Run, event: Event) -> None:
         """Add a call's span, by https://opentelemetry.io/docs/specs/semconv/gen-ai/: cached tokens are input tokens."""
@@ -191,10 +187,6 @@ class Traces:
                 return self._hide(json.dumps(value, default=str))
             case _:
                 return self._hide(str(value))
-
-    def _filter_resource(self, resource: Resource) -> Resource:
-        """Filter a resource, to which the environment may have added attributes (`OTEL_RESOURCE_ATTRIBUTES`)."""
-        return Resource(self._attributes(resource.attributes))
 
 
 def _vendor(backend: str | None) -> str | None:

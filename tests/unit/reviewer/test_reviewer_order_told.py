@@ -58,7 +58,7 @@ class Watch:
 
     def __post_init__(self) -> None:
         clock = ServerClock(self.world.server)
-        telemetry = Telemetry("reviewer-1", Role.REVIEWER, clock, self.kept, self.tallies, lambda text: text)
+        telemetry = Telemetry("reviewer-1", Role.REVIEWER, clock, (self.kept,), self.tallies, lambda text: text)
         self.event_recorder = EventRecorder(telemetry, "o/r")
         self.pushes = Pushes(self.world.server)
         self.port = ObservedPort(self.pushes, self.event_recorder)

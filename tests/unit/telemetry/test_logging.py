@@ -42,7 +42,7 @@ def test_one_json_object_per_event_with_the_bound_fields(capsys: pytest.CaptureF
     configure(json=True, verbose=False, secrets=())
     log = structlog.get_logger()
     bind_agent("worker-1")
-    with bind_item(repo="a/b", issue=42, run="r1"):
+    with bind_item(repo="a/b", issue=42), structlog.contextvars.bound_contextvars(run="r1"):
         log.info("issue_claimed", outcome="completed")
     log.warning("tick_failed", seconds=1.5, names=("x", "y"), nothing=None)
     first, second = lines(capsys)
