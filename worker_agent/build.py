@@ -17,8 +17,7 @@ from shared.filesystem import directories
 from shared.git.disk import Disk
 from shared.git.patch_policy import PatchPolicy
 from shared.git.publisher import Publisher
-from shared.llm.continuation import ResumeLimits
-from shared.llm.kept_sessions import SessionStore
+from shared.llm.kept_sessions import ResumeLimits, SessionStore
 from shared.llm.port import CoderCall
 from shared.llm.role_router import ROLE_OF_CALL, RoleOverride
 from shared.reconcile.complete_inbox import CompleteInbox

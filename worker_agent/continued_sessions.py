@@ -16,8 +16,7 @@ from anyio import to_thread
 
 from shared.errors import EngineError
 from shared.git.names import workspace_path
-from shared.llm.continuation import KeptSession
-from shared.llm.kept_sessions import Continuation, SessionStore, agent_directory, session_file
+from shared.llm.kept_sessions import Continuation, KeptSession, SessionStore, session_file
 from shared.llm.port import CoderCall
 from shared.lock.hold import RELEASED, Held
 from shared.process import CommandFailed
@@ -70,8 +69,7 @@ class ContinuedSessions:
             self._store.remove(self._directory(held))
 
     def _directory(self, held: Held) -> Path:
-        item = workspace_path(self._store.root, self._repository, held.fence.key.number)
-        return agent_directory(item, held.claimant.agent)
+        return workspace_path(self._store.root, self._repository, held.fence.key.number) / held.claimant.agent
 
 
 def is_over(lost: str, stage: Stage) -> bool:

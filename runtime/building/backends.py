@@ -1,13 +1,14 @@
 """Construction of coding backends: the program is found and checked, it gets its wrapper and its endpoint.
 
 A run passes, from the outside: `BudgetedCoder` (reserved and settled), `RoleRouter` (backend, model and limits of its
-role), `ObservedCoder` (an event), `CircuitBreaker` (pauses, limits runs at once), `Recorder` if runs are recorded,
-then `CliCoder` with the dialect of its program, or `Scripted`.
+role), `CircuitBreaker` (pauses, limits runs at once, an event), `Recorder` if runs are recorded, then `CliCoder` with
+the dialect of its program, or `Scripted`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,7 +16,6 @@ import structlog
 from config.environment import child_environment
 from config.proxies import proxy_for
 from runtime.building import confinement
-from runtime.telemetry.observed_coder import ObservedCoder
 from shared.errors import Misconfigured
 from shared.llm import cli_backends, cli_spec, coder
 from shared.llm.backend import CliSpec, Program, Setup
@@ -30,9 +30,10 @@ from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.api_protocols import OFFICIAL, Upstream
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.recorder import Recorder
+from shared.llm.recording import Recorder
 from shared.llm.role_router import RoleOverride, RoleRouter, Rung
 from shared.sandbox.confinement import Confinement
+from shared.telemetry.events import EventKind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,8 +76,8 @@ async def _limited_backend(process: Process, configured: RepositorySettings, nam
         about = {"repository": configured.name, "test_command": configured.test_command}
         made = Recorder(made, settings.llm.record, process.clock, process.outgoing.hide, about)
     breaker = process.breakers.setdefault(name, Breaker())
-    guarded = CircuitBreaker(made, breaker, process.clock, process.paid_runs)
-    return ObservedCoder(guarded, process.telemetry.event_recorder(configured.name), process.clock)
+    tell = partial(process.telemetry.event_recorder(configured.name).tell, EventKind.LLM_CALL)
+    return CircuitBreaker(made, breaker, process.clock, process.paid_runs, tell)
 
 
 async def _program(process: Process, name: str, spec: CliSpec, tests: Confinement) -> Program:

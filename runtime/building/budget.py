@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from shared.scheduling.budget_check import Shortage
-
 from runtime.building.sign_in import git_server
 from shared.budget.budgeted_coder import BudgetedCoder, Unpriced
 from shared.budget.budgets import BudgetLimits
@@ -17,6 +15,7 @@ from shared.llm import cli_spec
 from shared.llm.endpoint import UNSEEN
 from shared.llm.port import NOT_RUN
 from shared.llm.proxy.server import ModelProxy
+from shared.scheduling.admission import Shortage
 
 if TYPE_CHECKING:
     from config.repository import RepositorySettings

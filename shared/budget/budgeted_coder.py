@@ -20,7 +20,7 @@ from shared.llm.port import Coder, Request, RunOutcome, Usage, UsageSoFar, plaus
 from shared.llm.role_router import RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
-from shared.scheduling.budget_check import Shortage
+from shared.scheduling.admission import Shortage
 from shared.text import one_line
 
 log = structlog.get_logger()

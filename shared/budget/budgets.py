@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.scheduling.budget_check import Shortage
+from shared.scheduling.admission import Shortage
 
 DAY, WEEK = timedelta(hours=24), timedelta(days=7)
 

@@ -11,13 +11,12 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change of a file; exactly one of `content`, `replace` (old, new) and `delete` is set."""
+    """One change of a file: its new `content`, or to `replace` (old, new); with neither it is deleted."""
 
     path: str
     where: str
     content: str | None = None
     replace: tuple[str, str] | None = None
-    delete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

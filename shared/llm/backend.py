@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shared.clock import Clock
@@ -125,12 +125,12 @@ class CliSpec:
     package: Package
     keys: tuple[str, ...]
     url: str
-    key_shape: str
-    beginnings: Mapping[str, str]
-    subscription: str
-    not_enforced: str
     endpoint: Callable[[Environment], Endpoint]
     probe: Callable[[Probe], Awaitable[Probed]]
+    key_shape: str = ""
+    beginnings: Mapping[str, str] = field(default_factory=dict)
+    subscription: str = ""
+    not_enforced: str = ""
     reports_cost: bool = True
     login: LoginFile | None = None
     needs_model: bool = False

@@ -1,7 +1,8 @@
-"""A circuit breaker and a limit of concurrency for a backend: five failures in a row pause it."""
+"""A backend as all items of a process use it: paused by five failures in a row, a limit of runs, an event of each."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -9,6 +10,7 @@ import anyio
 import structlog
 
 from shared.clock import Clock
+from shared.errors import EngineError
 from shared.llm.port import NOT_RUN, Coder, Ending, Request, RunOutcome
 
 log = structlog.get_logger()
@@ -72,13 +74,15 @@ class Breaker:
 class CircuitBreaker:
     """Another coder behind a breaker; while that is open a run ends at once, at no cost, with the time to try again.
 
-    A run that may start waits for its turn in `limiter`, which all items of a process share.
+    A run that may start waits for its turn in `limiter`, which all items of a process share. `tell` is given the facts
+    of each call, also of a refused one.
     """
 
     coder: Coder
     breaker: Breaker
     clock: Clock
     limiter: anyio.CapacityLimiter
+    tell: Callable[..., None]
     _reported: bool = field(default=False, init=False)
 
     @property
@@ -87,24 +91,29 @@ class CircuitBreaker:
         return self.coder.name
 
     async def run(self, request: Request) -> RunOutcome:
-        """Make one call unless the backend is paused."""
-        seconds = self.breaker.pause(self.clock.boot())
+        """Make one call unless the backend is paused.
+
+        One that did not end by itself is told as `cut off`; only the ledger knows its cost.
+        """
+        begun = self.clock.boot()
+        seconds = self.breaker.pause(begun)
         if seconds is not None:
-            return self._paused_outcome(seconds)
-        ended = False
-        try:
-            async with self.limiter:
-                outcome = await self.coder.run(request)
-            ended = True
-        finally:
-            if not ended:
+            outcome = self._paused_outcome(seconds)
+        else:
+            try:
+                async with self.limiter:
+                    outcome = await self.coder.run(request)
+            except BaseException as error:
                 self.breaker.abandon()
-        self.breaker.note(failed=outcome.ending in OF_BACKEND, now=self.clock.boot())
-        self._log_change()
+                ending = "not made" if isinstance(error, EngineError) else "cut off"
+                self._tell(request, RunOutcome(Ending.KILLED), begun, ending)
+                raise
+            self.breaker.note(failed=outcome.ending in OF_BACKEND, now=self.clock.boot())
+            self._log_change()
+        self._tell(request, outcome, begun, str(outcome.ending))
         return outcome
 
     def _log_change(self) -> None:
-        """Log once when the breaker opens, and once when it closes."""
         opened = self.breaker.opened_until is not None
         if opened and not self._reported:
             log.warning("backend_paused", backend=self.name, failures=self.breaker.failures, seconds=PAUSE_SECONDS)
@@ -116,3 +125,25 @@ class CircuitBreaker:
         until = datetime.fromtimestamp(self.clock.now(), UTC) + timedelta(seconds=seconds)
         said = f"the backend '{self.name}' failed {self.breaker.failures} times in a row; nothing is asked of it now"
         return RunOutcome(Ending.OVERLOADED, said, usage=NOT_RUN, retry_at=until)
+
+    def _tell(self, request: Request, outcome: RunOutcome, begun: float, ending: str) -> None:
+        usage = outcome.usage
+        self.tell(
+            call=request.call,
+            role=request.role,
+            backend=self.name,
+            model=usage.model or request.model,
+            ending=ending,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cached_tokens=usage.cached_tokens,
+            cache_write_tokens=usage.cache_write_tokens,
+            cost_usd=usage.cost_usd,
+            cost_source=usage.cost_source,
+            seconds=round(self.clock.boot() - begun, 3),
+            attempt=request.attempt,
+            round=request.round,
+            retry=request.retry,
+            ledger_run=request.run or None,
+            resumed_tokens=outcome.resumed,
+        )

@@ -11,27 +11,21 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar
-
-import structlog
 
 from shared.errors import Misconfigured, MissingCredentials
 from shared.filesystem import below, directories
 from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
 from shared.llm.claude_events import Transcript, uncounted, verdict
-from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, Session, prompt_of
+from shared.llm.cli.coder import CliCoder, Dialect, Impossible, Session, prompt_of
 from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.launch import NO_GIT_PROGRAMS, Command, Ran
-from shared.llm.continuation import FoundSession
+from shared.llm.cli.programs import check_options, program_output
 from shared.llm.endpoint import Endpoint
-from shared.llm.kept_sessions import SESSION_BYTES
+from shared.llm.kept_sessions import SESSION_BYTES, FoundSession
 from shared.llm.port import Request, RunOutcome, Usage
 from shared.llm.proxy.api_protocols import ApiProtocol
 from shared.llm.structured import as_text, strict
-
-log = structlog.get_logger()
 
 COMPANY = "Anthropic"
 
@@ -73,48 +67,40 @@ ENVIRONMENT: Mapping[str, str] = {
 
 
 @dataclass(slots=True)
-class Claude:
+class Claude(Dialect):
     """The dialect of one `claude` program; `environment` is the one in which it is probed."""
 
     name: ClassVar[str] = "claude"
     company: ClassVar[str] = COMPANY
-    program: Path
     environment: Mapping[str, str]
-    version: str = field(default="", init=False)
     flags: tuple[str, ...] = field(default=(), init=False)
     resumes: bool = field(default=False, init=False)
 
-    async def ready(self) -> None:
-        """Determine, once, the version and its options. Raises `Misconfigured` naming missing ones."""
-        if self.version:
-            return
+    async def examined(self) -> str:
         version = await self._ask_program("--version")
         found = re.match(r"\d+\.\d+\.\d+", version)
         if found is None:
             raise Misconfigured(f"{self.program} (claude_cli) is not Claude Code: it calls itself '{version[:80]}'.")
         text = await self._ask_program("--help")
-        probe.check_options(text, _NEEDED, f"Claude Code {found[0]} ({self.program})", self.name)
+        check_options(text, _NEEDED, f"Claude Code {found[0]} ({self.program})", self.name)
         self.flags = tuple(flag for flag in _ISOLATING if flag in text)[:1]
         self.resumes = all(flag in text for flag in _CONTINUING)
-        self.version = found[0]
-        log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
+        return found[0]
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> ClaudeSession:
-        """Return the session of a new call; await `ready` before."""
         return ClaudeSession(self, request, endpoint, call)
 
     async def _ask_program(self, argument: str) -> str:
-        return await probe.program_output((str(self.program), argument), "claude_cli", self.environment)
+        return await program_output((str(self.program), argument), "claude_cli", self.environment)
 
 
-class ClaudeSession(Session[Transcript]):
+class ClaudeSession(Session[Claude, Transcript]):
     """One call."""
 
     PROGRAM = "Claude Code"
 
     def __init__(self, cli: Claude, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
-        super().__init__(Transcript(), request, endpoint, call)
-        self._cli = cli
+        super().__init__(cli, Transcript(), request, endpoint, call)
         self._session = str(uuid.uuid4()) if cli.resumes and request.continues is not None else ""
         self._resumed = False
 
@@ -131,7 +117,7 @@ class ClaudeSession(Session[Transcript]):
 
     def reused(self) -> int:
         """Return the tokens that its first request read from the vendor's cache."""
-        return self._transcript.first_cached
+        return self.transcript.first_cached
 
     def session_left(self) -> FoundSession | None:
         """Return the session from the call's home, if it is one plain file at its place: tools could write there."""
@@ -142,13 +128,13 @@ class ClaudeSession(Session[Transcript]):
         if file is None:
             return None
         content = uncounted(file.content)
-        return FoundSession(self._session, file.steps, content, self._transcript.context, {}) if content else None
+        return FoundSession(self._session, file.steps, content, self.transcript.context, {}) if content else None
 
-    def _usage(self) -> Usage:
-        return self._transcript.usage_so_far
+    def usage(self) -> Usage:
+        return self.transcript.usage_so_far
 
     def _verdict(self, ran: Ran) -> RunOutcome | None:
-        return verdict(self._transcript, structured=self._structured)
+        return verdict(self.transcript, structured=self._structured)
 
     def _arguments(self) -> Iterator[str]:
         limits, request = self._request.limits, self._request

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from shared.llm.cli.stream import LINE_CAP, Event, denied_calls
-from shared.llm.port import DISABLED, Ending, RunOutcome, Usage, plausible_usd
+from shared.llm.cli.endings import DISABLED, answered, denied_calls, of_status
+from shared.llm.cli.stream import LINE_CAP, Event
+from shared.llm.port import Ending, RunOutcome, Usage, plausible_usd
 from shared.llm.prices import MOST_TOKENS, count_of
 from shared.retry_times import since_1970
 
@@ -39,9 +40,6 @@ _ERRORS = {
     "invalid_request": Ending.PERSISTENT,
 }
 """The CLI's own words for a failed request."""
-
-_STATUSES = {401: Ending.AUTH, 403: Ending.AUTH, 402: Ending.BILLING, 404: Ending.CONFIG, 408: Ending.TRANSIENT}
-_STATUSES |= {429: Ending.OVERLOADED, 529: Ending.OVERLOADED}
 
 _DISABLED = re.compile(DISABLED, re.IGNORECASE)
 _OUT_OF_CREDIT = re.compile(r"credit balance|billing", re.IGNORECASE)
@@ -85,8 +83,9 @@ class Transcript:
             case {"type": "stream_event", "event": {"type": "message_start", "message": {"usage": dict(usage)}}}:
                 self._begin_request(usage)
             case {"type": "stream_event", "event": {"type": "message_delta", "usage": dict(usage)}}:
-                self.context += count_of(usage, "output_tokens")
-                self._add({"output_tokens": usage.get("output_tokens")}, output=True)
+                output = count_of(usage, "output_tokens")
+                self.context += output
+                self.usage = replace(self.usage.plus(Usage(output_tokens=output)), model=self.model)
             case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": int(at)}}:
                 self.resets_at = since_1970(at)
             case _:
@@ -101,22 +100,12 @@ class Transcript:
             self.error = error
 
     def _begin_request(self, usage: Mapping[str, Any]) -> None:
-        cached = count_of(usage, "cache_read_input_tokens")
+        cached, written = count_of(usage, "cache_read_input_tokens"), count_of(usage, "cache_creation_input_tokens")
+        prompt = Usage(count_of(usage, "input_tokens"), cached_tokens=cached, cache_write_tokens=written)
         if not self.context:
             self.first_cached = cached
-        self.context = cached + count_of(usage, "input_tokens") + count_of(usage, "cache_creation_input_tokens")
-        self._add(usage, output=False)
-
-    def _add(self, usage: Mapping[str, Any], *, output: bool) -> None:
-        known = self.usage
-        self.usage = replace(
-            known,
-            input_tokens=known.input_tokens + count_of(usage, "input_tokens"),
-            cached_tokens=known.cached_tokens + count_of(usage, "cache_read_input_tokens"),
-            cache_write_tokens=known.cache_write_tokens + count_of(usage, "cache_creation_input_tokens"),
-            output_tokens=known.output_tokens + (count_of(usage, "output_tokens") if output else 0),
-            model=self.model,
-        )
+        self.context = cached + prompt.input_tokens + written
+        self.usage = replace(self.usage.plus(prompt), model=self.model)
 
     @property
     def usage_so_far(self) -> Usage:
@@ -125,7 +114,8 @@ class Transcript:
             return self.usage
         cost = plausible_usd(self.result.get("total_cost_usd"))
         models = self.result.get("modelUsage")
-        parts = {name: part for name, part in _map(models).items() if isinstance(part, dict)}
+        named = models.items() if isinstance(models, dict) else ()
+        parts = {name: part for name, part in named if isinstance(part, dict)}
         return Usage(
             input_tokens=sum(count_of(part, "inputTokens") for part in parts.values()),
             output_tokens=sum(count_of(part, "outputTokens") for part in parts.values()),
@@ -165,19 +155,14 @@ def verdict(transcript: Transcript, *, structured: bool) -> RunOutcome | None:
     subtype = result.get("subtype")
     text = str(result.get("result") or "")
     if subtype != "success":
-        text = "; ".join(map(str, _list(result.get("errors")))) or str(subtype)
+        errors = result.get("errors")
+        text = "; ".join(map(str, errors if isinstance(errors, list) else ())) or str(subtype)
         return RunOutcome(_SUBTYPES.get(str(subtype), Ending.UNKNOWN), text)
     if result.get("stop_reason") == "refusal":
         return RunOutcome(Ending.REFUSED, text)
     if result.get("is_error"):
         return _classify_failure(transcript, result, text)
-    notes = denied_calls(result)
-    answer = result.get("structured_output")
-    if structured and not isinstance(answer, dict):
-        return RunOutcome(Ending.MALFORMED, text, notes=notes)
-    if not structured and not text.strip():
-        return RunOutcome(Ending.EMPTY, "it ended without saying anything", notes=notes)
-    return RunOutcome(Ending.COMPLETED, text, answer if structured else None, notes=notes)
+    return answered(text, result.get("structured_output"), structured=structured, notes=denied_calls(result))
 
 
 def _classify_failure(transcript: Transcript, result: Event, text: str) -> RunOutcome:
@@ -194,27 +179,11 @@ def _classify_failure(transcript: Transcript, result: Event, text: str) -> RunOu
         return RunOutcome(Ending.BILLING, text)
     if status is None and transcript.status == 529:
         status = 529  # 2.1.197 reports no status after it has met several of these
-    ending = _of_status(status) or _ERRORS.get(transcript.error)
+    ending = _ERRORS.get(transcript.error) if status is None else of_status(status)
     if ending is None and text.startswith("API Error:"):
         ending = Ending.TRANSIENT  # no status and no word for it: an answer that was no answer
     return RunOutcome(ending or Ending.UNKNOWN, text)
 
 
-def _of_status(status: int | None) -> Ending | None:
-    if status is None:
-        return None
-    if status >= 500:
-        return _STATUSES.get(status, Ending.TRANSIENT)
-    return _STATUSES.get(status, Ending.PERSISTENT)
-
-
 def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else 0.0
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _map(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -18,18 +18,16 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-import structlog
-
 from shared.errors import Misconfigured, MissingCredentials
 from shared.filesystem import below, directories
 from shared.filesystem.directories import open_regular
 from shared.github.address import LOOPBACK
 from shared.llm import codex_login
 from shared.llm.backend import BackendSpec, CliSpec, Environment, LoginFile, Package, Probe, Probed, Setup
-from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, Session
+from shared.llm.cli.coder import CliCoder, Dialect, Impossible, Session
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
+from shared.llm.cli.programs import check_options, program_output
 from shared.llm.cli.stream import LINE_CAP
 from shared.llm.codex_output import REQUESTS, Transcript, counted, recorded, tokens, usage, verdict
 from shared.llm.codex_program import (
@@ -43,15 +41,12 @@ from shared.llm.codex_program import (
     searching,
     signed_in,
 )
-from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
-from shared.llm.kept_sessions import SESSION_BYTES
+from shared.llm.kept_sessions import SESSION_BYTES, FoundSession
 from shared.llm.port import Request, RunOutcome, Usage
 from shared.llm.prices import Prices
 from shared.llm.proxy.api_protocols import OFFICIAL, ApiProtocol
 from shared.llm.structured import as_text, strict
-
-log = structlog.get_logger()
 
 PROMPT_CHARACTERS = 2**20
 """Codex refuses more than this on standard input."""
@@ -81,69 +76,61 @@ _KEPT_BY_CODEX = (".git", ".agents", ".codex", ".aws")
 
 
 @dataclass(slots=True)
-class Codex:
+class Codex(Dialect):
     """The dialect of one native `codex` program; `login` is the file that its calls get a copy of."""
 
     name: ClassVar[str] = "codex"
     company: ClassVar[str] = COMPANY
-    program: Path
     launcher: Launcher
     prices: Prices
     login: Path | None = None
-    version: str = field(default="", init=False)
     takes_images: bool = field(default=False, init=False)
     resumes: bool = field(default=False, init=False)
     disabled: tuple[str, ...] = field(default=(), init=False)
 
-    async def ready(self) -> None:
-        """Determine, once, the version, its options and whether its sandbox starts. Raises `Misconfigured`."""
-        if self.version:
-            return
+    async def examined(self) -> str:
         async with opened(self.launcher.calls) as call:
             version = await self._ask_program(call, "--version")
             found = re.search(r"^codex\S* (\d+\.\d+\.\d+)", version)
             if found is None:
                 raise Misconfigured(f"{self.program} (codex_cli) is not Codex: it calls itself '{version[:80]}'.")
             text = await self._ask_program(call, "exec", "--help")
-            probe.check_options(text, _NEEDED, f"Codex {found[1]} ({self.program})", self.name)
+            check_options(text, _NEEDED, f"Codex {found[1]} ({self.program})", self.name)
             self.takes_images = "--image " in text
             self.resumes = re.search(r"^ +resume ", text, re.MULTILINE) is not None
-            features = {
-                line.split()[0] for line in (await self._ask_program(call, "features", "list")).splitlines() if line
-            }
+            listed = (await self._ask_program(call, "features", "list")).splitlines()
             await sandbox_tried(self.program, self.launcher, call, self.login)
+        features = {line.split()[0] for line in listed if line}
         self.disabled = tuple(name for name in _DISABLED if name in features)
-        self.version = found[1]
-        log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
+        return found[1]
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> CodexSession:
-        """Return the session of a new call; await `ready` before."""
         return CodexSession(self, request, endpoint, call)
 
     async def _ask_program(self, call: CallDirectory, *arguments: str) -> str:
-        return await probe.program_output((str(self.program), *arguments), "codex_cli", self._environment(call))
-
-    def _environment(self, call: CallDirectory) -> dict[str, str]:
-        home = {"HOME": str(call.home), codex_login.HOME: str(call.home), "TMPDIR": str(call.temporary)}
-        return {**self.launcher.environment, **home}
+        environment = {**self.launcher.environment_of(call), codex_login.HOME: str(call.home)}
+        return await program_output((str(self.program), *arguments), "codex_cli", environment)
 
 
-class CodexSession(Session[Transcript]):
+class CodexSession(Session[Codex, Transcript]):
     """One call."""
 
     PROGRAM = "Codex"
 
     def __init__(self, cli: Codex, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
-        super().__init__(Transcript(), request, endpoint, call)
-        self._cli = cli
+        super().__init__(cli, Transcript(), request, endpoint, call)
         self._tree = request.tree or call.empty
+        self._home = call.home / ".codex"
+        self._schema = call.path / "schema.json"
+        self._last = call.path / "last.txt"
         self._protected: tuple[str, ...] = ()
         self._resumed: FoundSession | None = None
+        self._before: Mapping[str, float] = {}
 
     def resume(self, found: FoundSession) -> None:
         """Continue a session: write its file to the place where the program looks for it."""
         directories.write(self._call.home.joinpath(*found.place), found.content)
-        self._resumed = found
+        self._resumed, self._before = found, found.counted
 
     def command(self) -> Command:
         """Return argv and environment, with the prompt on standard input."""
@@ -172,15 +159,15 @@ class CodexSession(Session[Transcript]):
 
     def session_left(self) -> FoundSession | None:
         """Return the session from the call's home, if it is one plain file at its place."""
-        thread = self._transcript.thread
+        thread = self.transcript.thread
         if not self._cli.resumes or not _THREAD.fullmatch(thread):
             return None
         steps = (*_PLACE, re.compile(rf"rollout-[0-9T-]{{1,40}}-{thread}\.jsonl"))
         file, record = below.only(self._call.home, steps, most=SESSION_BYTES), recorded(self._home)
         if file is None:
             return None
-        last = record.requests[-1] if record is not None and record.requests else tokens(self._transcript.usage, "")
-        sums = counted(record, self._transcript.usage)
+        last = record.requests[-1] if record is not None and record.requests else tokens(self.transcript.usage, "")
+        sums = counted(record, self.transcript.usage)
         return FoundSession(thread, file.steps, file.content, last.prompt + last.output, sums)
 
     def close(self) -> None:
@@ -191,18 +178,6 @@ class CodexSession(Session[Transcript]):
             with suppress(OSError):
                 (self._tree / place).rmdir()
 
-    @property
-    def _home(self) -> Path:
-        return self._call.home / ".codex"
-
-    @property
-    def _schema(self) -> Path:
-        return self._call.path / "schema.json"
-
-    @property
-    def _last(self) -> Path:
-        return self._call.path / "last.txt"
-
     def _environment(self) -> dict[str, str]:
         """Return the variables for the call: its token, or with a login a home that gets a copy of it."""
         environment = {codex_login.HOME: str(self._home)}
@@ -211,21 +186,14 @@ class CodexSession(Session[Transcript]):
         codex_login.lend(self._endpoint.file, self._home)
         return environment
 
-    def _last_message(self) -> str:
-        with suppress(OSError), open_regular(self._last) as file:
-            return file.read(LINE_CAP).decode("utf-8", "replace")
-        return ""
-
-    def _usage(self) -> Usage:
-        return usage(recorded(self._home), self._transcript.usage, self._cli.prices, self._before)
+    def usage(self) -> Usage:
+        return usage(recorded(self._home), self.transcript.usage, self._cli.prices, self._before)
 
     def _verdict(self, ran: Ran) -> RunOutcome | None:
-        now = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC)
-        return verdict(self._transcript, self._last_message(), structured=self._structured, now=now)
-
-    @property
-    def _before(self) -> Mapping[str, float]:
-        return {} if self._resumed is None else self._resumed.counted
+        now, last = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC), b""
+        with suppress(OSError), open_regular(self._last) as file:
+            last = file.read(LINE_CAP)
+        return verdict(self.transcript, last.decode("utf-8", "replace"), structured=self._structured, now=now)
 
     def _arguments(self) -> Iterator[str]:
         request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file

@@ -25,7 +25,7 @@ from shared.errors import Misconfigured
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FileLock
 from shared.llm.cli import directory
-from shared.llm.endpoint import Endpoint, Fixed
+from shared.llm.endpoint import Endpoint
 from shared.llm.port import Request
 
 log = structlog.get_logger()
@@ -77,22 +77,17 @@ def read(file: Path) -> Login | None:
 
 def content(file: Path, *, follow: bool = True) -> bytes:
     """Return the bytes of `file`, up to `LARGEST`; none if it cannot be read or is no regular file."""
-    with suppress(OSError):
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
-        with os.fdopen(descriptor, "rb") as opened:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return opened.read(LARGEST)
+    with suppress(OSError), directories.open_regular(Path(os.path.realpath(file)) if follow else file) as opened:
+        return opened.read(LARGEST)
     return b""
 
 
 def parsed(text: bytes) -> Login | None:
     """Parse the bytes of a login file; None if Codex would find no login."""
-    with suppress(ValueError, RecursionError):
-        return _login(json.loads(text))
-    return None
-
-
-def _login(found: object) -> Login | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
     if not isinstance(found, dict):
         return None
     tokens = found.get("tokens")
@@ -133,7 +128,8 @@ def bring_back(home: Path, file: Path) -> bool:
     new, old = parsed(fresh), read(file)
     if new is None or old is None or new.renewal == old.renewal or new.by_key or old.by_key:
         return False
-    if new.account != old.account or not _newer(new, old):
+    newer = new.renewed_at is not None and (old.renewed_at is None or new.renewed_at > old.renewed_at)
+    if new.account != old.account or not newer:
         log.warning("login_not_brought_back", reason="the login is another account's or was renewed elsewhere since")
         return False
     try:
@@ -143,10 +139,6 @@ def bring_back(home: Path, file: Path) -> bool:
         return False
     log.info("login_renewed", backend="codex")
     return True
-
-
-def _newer(new: Login, old: Login) -> bool:
-    return new.renewed_at is not None and (old.renewed_at is None or new.renewed_at > old.renewed_at)
 
 
 def _replace_content(real: Path, fresh: bytes) -> None:
@@ -170,13 +162,13 @@ LOOK_SECONDS = 0.2
 """Seconds between two looks at whether the call has renewed its copy."""
 
 
-class LoginLease(Fixed):
+class LoginLease:
     """Lends the login in `file` to one call at a time, by a lock beside it; satisfies `endpoint.Endpoints`."""
 
     def __init__(self, endpoint: Endpoint, file: Path) -> None:
-        super().__init__(endpoint)
+        self._endpoint = endpoint
         self.file = file
-        self._lock = FileLock(_lock(file))
+        self._lock = FileLock(_beside(file, "lock"))
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
@@ -188,7 +180,7 @@ class LoginLease(Fixed):
             login = read(self.file)
             if login is None or login.by_key:
                 raise Misconfigured(f"The ChatGPT login in {self.file} is gone or cannot be read: run `codex login`.")
-            async with self._keep_renewed(), super().open(request):
+            async with self._keep_renewed():
                 yield replace(self._endpoint, token=login.access)
 
     @asynccontextmanager
@@ -212,7 +204,7 @@ class LoginLease(Fixed):
                 await stack.enter_async_context(self._lock.held(waits))
             except OSError as error:
                 raise Misconfigured(
-                    f"The lock of the ChatGPT login, {_lock(self.file)}, cannot be taken: {error.strerror}. "
+                    f"The lock of the ChatGPT login, {_beside(self.file, 'lock')}, cannot be taken: {error.strerror}. "
                     f"Give it to this account, or remove it while no agent runs."
                 ) from None
             yield
@@ -230,7 +222,7 @@ class LoginLease(Fixed):
             finally:
                 group.cancel_scope.cancel()
                 with suppress(OSError):
-                    _record(self.file).unlink(missing_ok=True)
+                    _beside(self.file, "lent").unlink(missing_ok=True)
         if failure is not None:
             raise failure
 
@@ -268,7 +260,7 @@ def lend(file: Path, home: Path) -> None:
 
     Before that, the copy's path is recorded beside the login: the next user of the login looks there.
     """
-    record = _record(file)
+    record = _beside(file, "lent")
     record.unlink(missing_ok=True)
     directories.write(record, os.fsencode(home.resolve() / NAME), durable=True)
     directories.write(home / NAME, file.read_bytes(), durable=True)
@@ -276,7 +268,7 @@ def lend(file: Path, home: Path) -> None:
 
 def lent(file: Path) -> Path | None:
     """Return the copy that a call has now, or that a killed daemon has left; None without one."""
-    text = content(_record(file), follow=False)
+    text = content(_beside(file, "lent"), follow=False)
     copy = Path(os.fsdecode(text))
     return copy if copy.is_absolute() and copy.name == NAME else None
 
@@ -291,7 +283,7 @@ def recover(file: Path) -> None:
     if lent(file) is None:
         return
     try:
-        with FileLock(_lock(file)).at_once() as free:
+        with FileLock(_beside(file, "lock")).at_once() as free:
             if free:
                 _recover_locked(file)
     except OSError as error:
@@ -305,14 +297,10 @@ def _recover_locked(file: Path) -> None:
         return
     bring_back(copy.parent, file)
     with suppress(OSError):  # lending it says so
-        _record(file).unlink(missing_ok=True)
+        _beside(file, "lent").unlink(missing_ok=True)
 
 
-def _lock(file: Path) -> Path:
+def _beside(file: Path, what: str) -> Path:
+    """Return the path of the `lock` of a login, or of the record of where it is `lent`."""
     real = file.resolve()
-    return real.with_name(f".{real.name}.engine-lock")
-
-
-def _record(file: Path) -> Path:
-    real = file.resolve()
-    return real.with_name(f".{real.name}.engine-lent")
+    return real.with_name(f".{real.name}.engine-{what}")

@@ -20,31 +20,29 @@ from pathlib import Path
 from typing import Any
 
 from shared.filesystem.directories import open_regular, walk
+from shared.llm.cli.endings import DISABLED, answered, of_text, patterns
 from shared.llm.cli.stream import Event
-from shared.llm.port import DISABLED, Ending, RunOutcome, Usage
-from shared.llm.prices import Prices, Tokens, count_of
+from shared.llm.port import Ending, RunOutcome, Usage
+from shared.llm.prices import Prices, Tokens, count_of, usage_of
 from shared.retry_times import later
 
 MOST_DIGITS = 9
 """Digits of a number in a time, at most; a longer one is not read."""
 
-_FAILURES = tuple(
-    (re.compile(words, re.IGNORECASE), ending)
-    for words, ending in (
-        (r"\binvalid_prompt\b|prompt was flagged", Ending.REFUSED),
-        (DISABLED, Ending.AUTH),
-        (r"401 Unauthorized|403 Forbidden|Missing environment variable|(?:log|sign) in again", Ending.AUTH),
-        (r"usage limit", Ending.USAGE_LIMIT),
-        (r"Quota exceeded|402 Payment Required", Ending.BILLING),
-        (
-            r"429 Too Many Requests|rate_limit_exceeded|Rate limit reached|at capacity|unexpected status 529",
-            Ending.OVERLOADED,
-        ),
-        (r"404 Not Found|model_not_found|\bmodel\b.* does not exist", Ending.CONFIG),
-        (r"high demand|unexpected status (?:5|408)|stream disconnected|Connection failed", Ending.TRANSIENT),
-        (r"idle timeout|timed out|timeout waiting", Ending.TRANSIENT),
-        (r"unexpected status 4|invalid_request_error|max_output_tokens|context window", Ending.PERSISTENT),
-    )
+_FAILURES = patterns(
+    (r"\binvalid_prompt\b|prompt was flagged", Ending.REFUSED),
+    (DISABLED, Ending.AUTH),
+    (r"401 Unauthorized|403 Forbidden|Missing environment variable|(?:log|sign) in again", Ending.AUTH),
+    (r"usage limit", Ending.USAGE_LIMIT),
+    (r"Quota exceeded|402 Payment Required", Ending.BILLING),
+    (
+        r"429 Too Many Requests|rate_limit_exceeded|Rate limit reached|at capacity|unexpected status 529",
+        Ending.OVERLOADED,
+    ),
+    (r"404 Not Found|model_not_found|\bmodel\b.* does not exist", Ending.CONFIG),
+    (r"high demand|unexpected status (?:5|408)|stream disconnected|Connection failed", Ending.TRANSIENT),
+    (r"idle timeout|timed out|timeout waiting", Ending.TRANSIENT),
+    (r"unexpected status 4|invalid_request_error|max_output_tokens|context window", Ending.PERSISTENT),
 )
 """Patterns of a failed turn's text, the first match counts; "high demand" stands for a plain 500."""
 
@@ -105,7 +103,7 @@ def verdict(transcript: Transcript, last: str, *, structured: bool, now: datetim
     `last` is the last message, from the file that the CLI was told to write it to. A rate limit counts from `now`.
     """
     if transcript.failure is not None:
-        ending = _class_of(transcript.failure)
+        ending = of_text(_FAILURES, transcript.failure) or Ending.UNKNOWN
         wait = _wait(transcript.failure) if ending is Ending.OVERLOADED else None
         return RunOutcome(ending, _sentence(transcript.failure), retry_at=None if wait is None else later(now, wait))
     if not transcript.completed:
@@ -113,16 +111,7 @@ def verdict(transcript: Transcript, last: str, *, structured: bool, now: datetim
     if transcript.commands and transcript.stillborn == transcript.commands:
         return RunOutcome(Ending.CONFIG, "no command could begin: Codex cannot start its sandbox on this machine")
     notes = (f"failed changes of files: {', '.join(sorted(set(transcript.refused)))}",) if transcript.refused else ()
-    if structured:
-        answer = _object(last)
-        return RunOutcome(Ending.COMPLETED if answer is not None else Ending.MALFORMED, last, answer, notes=notes)
-    if not last.strip():
-        return RunOutcome(Ending.EMPTY, "it ended without saying anything", notes=notes)
-    return RunOutcome(Ending.COMPLETED, last, notes=notes)
-
-
-def _class_of(failure: str) -> Ending:
-    return next((ending for words, ending in _FAILURES if words.search(failure)), Ending.UNKNOWN)
+    return answered(last, _object(last), structured=structured, notes=notes)
 
 
 def _wait(failure: str) -> float | None:
@@ -218,15 +207,8 @@ def usage(
         requests = (tokens({name: count_of(usage_fields, name) - before.get(name, 0) for name in SUMS}, model),)
     costs = [prices.cost(request) for request in requests]
     priced = record is not None and None not in costs
-    return Usage(
-        input_tokens=sum(request.input for request in requests),
-        output_tokens=sum(request.output for request in requests),
-        cached_tokens=sum(request.cached for request in requests),
-        cache_write_tokens=sum(request.written for request in requests),
-        model=model,
-        cost_usd=sum(cost or 0.0 for cost in costs) if priced else None,
-        cost_source=SOURCE if priced else "unknown",
-    )
+    cost = sum(cost or 0.0 for cost in costs) if priced else None
+    return usage_of(requests, model, cost, SOURCE if priced else "unknown")
 
 
 def tokens(counted: Mapping[str, Any], model: str) -> Tokens:

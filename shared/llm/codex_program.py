@@ -88,7 +88,6 @@ def _profile(places: str, unreadable: Sequence[Path], *, network: bool) -> Itera
 
 
 def _table(values: Mapping[str, str]) -> str:
-    """Return a TOML inline table."""
     return "{" + ",".join(f"{json.dumps(key)}={json.dumps(value)}" for key, value in values.items()) + "}"
 
 

@@ -11,27 +11,23 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-import structlog
-
 from shared.errors import Misconfigured
 from shared.llm import compatible
 from shared.llm.backend import BackendSpec, CliSpec, Package, Probe, Probed, Setup
-from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, Session, prompt_of
+from shared.llm.cli.coder import CliCoder, Dialect, Impossible, Session, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
+from shared.llm.cli.programs import program_output
 from shared.llm.endpoint import Endpoint
 from shared.llm.mini_events import Transcript, verdict
 from shared.llm.port import Ending, Request, RunOutcome, Usage
 from shared.llm.proxy.api_protocols import ApiProtocol
 from shared.llm.structured import strict
-
-log = structlog.get_logger()
 
 ENTRY = Path(__file__).with_name("mini_entry.py")
 
@@ -80,40 +76,33 @@ _ANSWERS = "Give your answer by calling the tool structured_output, once: that e
 
 
 @dataclass(slots=True)
-class Mini:
+class Mini(Dialect):
     """The dialect of one installed mini-swe-agent; `python` begins the command that runs its parts."""
 
     name: ClassVar[str] = "mini"
     company: ClassVar[str] = compatible.COMPANY
-    program: Path
     launcher: Launcher
     python: tuple[str, ...]
-    version: str = field(default="", init=False)
 
     @property
     def argv(self) -> tuple[str, ...]:
         """The command line that starts the entry script."""
         return (*self.python, str(ENTRY), str(self.program))
 
-    async def ready(self) -> None:
-        """Determine, once, the version and whether the parts are there. Raises `Misconfigured`."""
-        if self.version:
-            return
+    async def examined(self) -> str:
         async with opened(self.launcher.calls) as call:
             environment = {**self.launcher.environment, **ENVIRONMENT, "HOME": str(call.home)}
             try:
-                said = await probe.program_output((*self.argv, "--version"), "mini_cli", environment)
+                said = await program_output((*self.argv, "--version"), "mini_cli", environment)
             except Misconfigured as error:
                 raise Misconfigured(f"{error} {self._anew}") from None
         found = re.fullmatch(r"mini-swe-agent (2\.\d+\.\d+)", said)
         if found is None:
             raise Misconfigured(f"{self.program} (mini_cli) is not mini-swe-agent 2: it is '{said[:80]}'. {self._anew}")
-        self.version = found[1]
-        log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
+        return found[1]
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> MiniSession:
-        """Return the session of a new call; await `ready` before."""
-        return MiniSession(self, request, endpoint, call)
+        return MiniSession(self, Transcript(), request, endpoint, call)
 
     @property
     def _anew(self) -> str:
@@ -122,15 +111,11 @@ class Mini:
         return f"Remove {place} if install-cli has made it, and run `workflow-engine install-cli mini`."
 
 
-class MiniSession(Session[Transcript]):
+class MiniSession(Session[Mini, Transcript]):
     """One call."""
 
     PROGRAM = "mini-swe-agent"
     FAILED = Ending.UNKNOWN
-
-    def __init__(self, cli: Mini, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
-        super().__init__(Transcript(), request, endpoint, call)
-        self._cli = cli
 
     def command(self) -> Command:
         """Return argv and environment, and on standard input the call's input with the token: no tool inherits that."""
@@ -140,11 +125,11 @@ class MiniSession(Session[Transcript]):
         environment = {**ENVIRONMENT, "MSWEA_GLOBAL_CONFIG_DIR": str(self._call.home / "mini")}
         return Command(self._cli.argv, environment, directory, order)
 
-    def _usage(self) -> Usage:
-        return self._transcript.usage
+    def usage(self) -> Usage:
+        return self.transcript.usage
 
     def _verdict(self, ran: Ran) -> RunOutcome | None:
-        return verdict(self._transcript, structured=self._structured)
+        return verdict(self.transcript, structured=self._structured)
 
     def _order(self, prompt: str, directory: Path) -> dict[str, Any]:
         request, endpoint = self._request, self._endpoint
@@ -247,10 +232,6 @@ SPEC = BackendSpec(
         package=Package("mini-swe-agent", "2.4.6", "", "bin/mini", needs=NEEDS),
         keys=(compatible.KEY,),
         url=compatible.URL,
-        key_shape="",
-        beginnings={},
-        subscription="",
-        not_enforced="",
         endpoint=partial(compatible.server, backend="mini"),
         probe=examined,
         version_command=version_command,

@@ -7,37 +7,24 @@ the reason. Unknown kinds and keys are ignored.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shared.llm.cli.endings import DISABLED, of_status, of_text, patterns
 from shared.llm.cli.stream import Event
-from shared.llm.port import DISABLED, Ending, RunOutcome, Usage
+from shared.llm.port import Ending, RunOutcome, Usage
 from shared.llm.prices import count_of
 
-_WORDS = tuple(
-    (re.compile(words, re.IGNORECASE), ending)
-    for words, ending in (
-        (DISABLED, Ending.AUTH),
-        (r"insufficient_quota|exceeded your current quota|credit balance|insufficient balance", Ending.BILLING),
-        (r"usage limit", Ending.USAGE_LIMIT),
-        (r"invalid (?:api|x-api)[- ]key", Ending.AUTH),
-        (r"model_not_found|\bmodel\b.* (?:does not exist|not found)", Ending.CONFIG),
-        (r"content_filter|content_policy|flagged", Ending.REFUSED),
-    )
+_WORDS = patterns(
+    (DISABLED, Ending.AUTH),
+    (r"insufficient_quota|exceeded your current quota|credit balance|insufficient balance", Ending.BILLING),
+    (r"usage limit", Ending.USAGE_LIMIT),
+    (r"invalid (?:api|x-api)[- ]key", Ending.AUTH),
+    (r"model_not_found|\bmodel\b.* (?:does not exist|not found)", Ending.CONFIG),
+    (r"content_filter|content_policy|flagged", Ending.REFUSED),
 )
 """Patterns of a refused request, the first match counts; they go before its status, which many servers choose badly."""
-
-_STATUSES: Mapping[int, Ending] = {
-    401: Ending.AUTH,
-    403: Ending.AUTH,
-    402: Ending.BILLING,
-    404: Ending.CONFIG,
-    408: Ending.TRANSIENT,
-    429: Ending.OVERLOADED,
-    529: Ending.OVERLOADED,
-}
 
 
 @dataclass(slots=True)
@@ -62,7 +49,7 @@ class Transcript:
     def _read_message(self, role: object, event: Event) -> None:
         counted, said = event.get("usage"), event.get("content") if role == "assistant" else event.get("said")
         if isinstance(counted, dict):
-            self.usage = _add_counts(self.usage, counted)
+            self.usage = self.usage.plus(_usage(counted))
         if isinstance(said, str) and said.strip():
             self.text = said
         if role == "exit":
@@ -103,19 +90,12 @@ def _failed_outcome(event: Event) -> RunOutcome:
     status, text, kind = event.get("status"), str(event.get("content")), str(event.get("kind", ""))
     if not isinstance(status, int):
         return RunOutcome(Ending.TRANSIENT, text)
-    words = f"{text} {kind}"
-    found = next((ending for pattern, ending in _WORDS if pattern.search(words)), _STATUSES.get(status))
-    usual = Ending.TRANSIENT if status >= 500 else Ending.PERSISTENT
-    return RunOutcome(usual if found is None else found, f"{status} {text}")
+    return RunOutcome(of_text(_WORDS, f"{text} {kind}") or of_status(status), f"{status} {text}")
 
 
-def _add_counts(counts: Usage, counted: Mapping[str, Any]) -> Usage:
-    """Add a request's counts; cached tokens are part of its input count."""
+def _usage(counted: Mapping[str, Any]) -> Usage:
+    """Convert the counts of a request; cached tokens are part of its input count."""
     details = counted.get("prompt_tokens_details")
     cached = count_of(details, "cached_tokens") if isinstance(details, dict) else 0
-    return replace(
-        counts,
-        input_tokens=counts.input_tokens + max(count_of(counted, "prompt_tokens") - cached, 0),
-        output_tokens=counts.output_tokens + count_of(counted, "completion_tokens"),
-        cached_tokens=counts.cached_tokens + cached,
-    )
+    fresh = max(count_of(counted, "prompt_tokens") - cached, 0)
+    return Usage(fresh, count_of(counted, "completion_tokens"), cached)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -92,6 +92,16 @@ class Usage:
     cost_usd: float | None = None
     cost_source: str = "unknown"
 
+    def plus(self, request: Usage) -> Usage:
+        """Add the tokens of one more request of the same run."""
+        return replace(
+            self,
+            input_tokens=self.input_tokens + request.input_tokens,
+            output_tokens=self.output_tokens + request.output_tokens,
+            cached_tokens=self.cached_tokens + request.cached_tokens,
+            cache_write_tokens=self.cache_write_tokens + request.cache_write_tokens,
+        )
+
 
 NOT_RUN = Usage(cost_usd=0.0, cost_source="not run")
 """Usage of a call for which nothing was started."""
@@ -151,12 +161,6 @@ class Request:
     usage_so_far: UsageSoFar = field(default_factory=UsageSoFar, repr=False, compare=False)
     """Usage of the call while it lasts, for whoever must settle one that was cancelled."""
 
-
-DISABLED = (
-    r"organi[sz]ation has been (?:disabled|deactivated|suspended)|(?:organization|account)_(?:disabled|deactivated)"
-    r"|(?:disabled|deactivated|suspended) organi[sz]ation"
-)
-"""Messages of vendors that an account is closed, whatever the status: its owner has to act, as for a wrong key."""
 
 MOST_USD = 10_000.0
 """Largest plausible cost of a single run: larger, infinite and non-numeric figures are rejected."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from shared.llm.port import Usage
 
 LIST = Path(__file__).with_name("prices.yml")
 
@@ -68,6 +70,19 @@ class Tokens:
         return self.input + self.cached + self.written + self.written_hour
 
 
+def usage_of(requests: Sequence[Tokens], model: str, cost_usd: float | None, cost_source: str) -> Usage:
+    """Add up the tokens of a run's requests."""
+    return Usage(
+        input_tokens=sum(one.input for one in requests),
+        output_tokens=sum(one.output for one in requests),
+        cached_tokens=sum(one.cached for one in requests),
+        cache_write_tokens=sum(one.written + one.written_hour for one in requests),
+        model=model,
+        cost_usd=cost_usd,
+        cost_source=cost_source,
+    )
+
+
 class Prices:
     """The prices of models, by the vendor's name with or without a date behind it."""
 
@@ -82,16 +97,19 @@ class Prices:
 
     def knows(self, model: str) -> bool:
         """Return whether a model has a price."""
-        return model in self._models or _plain(model) in self._models
+        return self._price(model) is not None
 
     def cost(self, tokens: Tokens) -> float | None:
         """Return the cost in US dollars; None for a model without a price."""
-        price = self._models.get(tokens.model) or self._models.get(_plain(tokens.model))
+        price = self._price(tokens.model)
         return None if price is None else _cost(price, tokens)
 
     def most(self, tokens: Tokens) -> float:
         """Return the cost in US dollars at the most expensive known model: an upper bound if the price is unknown."""
         return max((_cost(price, tokens) for price in self._models.values()), default=0.0)
+
+    def _price(self, model: str) -> Price | None:
+        return self._models.get(model) or self._models.get(_plain(model))
 
 
 _PRICES = TypeAdapter(dict[str, Price])

@@ -3,6 +3,9 @@
 Measured on 0.24.4. Nothing of the target repository configures it: `--bare` reads no hooks, servers, extensions,
 skills or instruction files, and a folder that nobody declared trusted has neither settings nor an `.env`. It repeats
 a failed request for minutes, and nothing configures that: the model proxy ends it.
+
+`--output-format stream-json` prints one event per line; unknown kinds and keys are ignored. A run that used up its
+turns ends without a `result`. A failed request is a `result` whose only class is the status in its text.
 """
 
 from __future__ import annotations
@@ -11,27 +14,25 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-import structlog
-
 from shared.errors import Misconfigured
 from shared.llm import compatible
 from shared.llm.backend import BackendSpec, CliSpec, Package, Probe, Probed, Setup
-from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, Session, prompt_of
+from shared.llm.cli.coder import CliCoder, Dialect, Impossible, Session, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
+from shared.llm.cli.endings import DISABLED, answered, denied_calls, of_text, patterns
 from shared.llm.cli.launch import NO_GIT_PROGRAMS, Command, Launcher, Ran
+from shared.llm.cli.programs import check_options, program_output
+from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Request, RunOutcome, Usage
+from shared.llm.port import Ending, Request, RunOutcome, Usage
+from shared.llm.prices import count_of
 from shared.llm.proxy.api_protocols import ApiProtocol
-from shared.llm.qwen_events import Transcript, verdict
 from shared.llm.structured import as_text, strict
-
-log = structlog.get_logger()
 
 PROMPT_BYTES = 8 * 10**6
 """Qwen Code cuts longer text on standard input off."""
@@ -65,47 +66,120 @@ EDITING = ("run_shell_command", "edit")
 _WRITING = ("run_shell_command", "edit", "notebook_edit", "write_file")
 _UNUSED = ("get_goal", "update_goal")
 
+TURNS_USED_UP = 53
+"""The exit code of a run that used up its turns."""
+
+_WORDS = patterns(
+    (r"instead of calling the structured_output tool|structured_output .*(?:fail|invalid)", Ending.MALFORMED),
+    (r"ended with empty response text", Ending.EMPTY),
+    (r"API Error: (?:\d+ )?(?:Content|prompt) .*(?:flagged|filter)", Ending.REFUSED),
+    (DISABLED, Ending.AUTH),
+    (r"insufficient_quota|exceeded your current quota|credit balance|insufficient balance", Ending.BILLING),
+    (r"usage limit", Ending.USAGE_LIMIT),
+    (r"API Error: 40[13]\b|invalid (?:api|x-api)[- ]key", Ending.AUTH),
+    (r"API Error: 402\b", Ending.BILLING),
+    (r"API Error: 404\b|model_not_found|\bmodel\b.* (?:does not exist|not found)", Ending.CONFIG),
+    (r"API Error: (?:429|529)\b|rate limit", Ending.OVERLOADED),
+    (r"API Error: (?:408|5\d\d)\b|connection|ended without a finish reason|time?d? ?out", Ending.TRANSIENT),
+    (r"API Error: 4\d\d\b", Ending.PERSISTENT),
+)
+"""Patterns of a failed run's text, the first match counts."""
+
 
 @dataclass(slots=True)
-class Qwen:
+class Transcript:
+    """The few facts of a run that decide its result; its size does not depend on the output."""
+
+    result: Event | None = None
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    """Usage of the requests so far, for a run that is ended before its result."""
+
+    def take(self, event: Event) -> None:
+        """Record the facts of one event."""
+        match event:
+            case {"type": "result"}:
+                self.result = event
+            case {"type": "system", "subtype": "init", "model": str(model)}:
+                self.usage = replace(self.usage, model=model)
+            case {"type": "assistant", "message": dict(message)}:
+                self._read_message(message)
+            case _:
+                return  # of no consequence, or of a newer version
+
+    def _read_message(self, message: Mapping[str, Any]) -> None:
+        content, counted = message.get("content"), message.get("usage")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "text":
+                self.text = str(block.get("text", ""))
+        if isinstance(counted, dict):
+            self.usage = self.usage.plus(_usage(counted, self.usage.model))
+
+    @property
+    def usage_so_far(self) -> Usage:
+        """Tokens of the run: from its result if there is one, else the tokens seen; without a price."""
+        counted = None if self.result is None else self.result.get("usage")
+        return _usage(counted, self.usage.model) if isinstance(counted, dict) else self.usage
+
+
+def verdict(transcript: Transcript, *, code: int, structured: bool) -> RunOutcome | None:
+    """Return the run's result; None if it ended without one, so that only its exit code and stderr are left."""
+    result = transcript.result
+    if result is None:
+        return RunOutcome(Ending.MAX_TURNS, transcript.text) if code == TURNS_USED_UP else None
+    notes = denied_calls(result)
+    if result.get("is_error"):
+        error = result.get("error")
+        text = str(error.get("message") if isinstance(error, dict) else error or "the run failed")
+        ending = of_text(_WORDS, text) or Ending.UNKNOWN
+        return RunOutcome(ending, _sentence(text) if ending is not Ending.MALFORMED else transcript.text, notes=notes)
+    answer = result.get("structured_result")
+    text = json.dumps(answer) if structured and isinstance(answer, dict) else str(result.get("result") or "")
+    return answered(text, answer, structured=structured, notes=notes)
+
+
+def _sentence(text: str) -> str:
+    """Return a failure without the brackets around it."""
+    found = re.fullmatch(r"\[API Error: (.*)\]", text, re.DOTALL)
+    return found[1] if found else text
+
+
+def _usage(counted: Mapping[str, Any], model: str) -> Usage:
+    """Convert the counts; cached tokens are counted as input too."""
+    cached = count_of(counted, "cache_read_input_tokens")
+    fresh = max(count_of(counted, "input_tokens") - cached, 0)
+    return Usage(fresh, count_of(counted, "output_tokens"), cached, model=model)
+
+
+@dataclass(slots=True)
+class Qwen(Dialect):
     """The dialect of one `qwen` program."""
 
     name: ClassVar[str] = "qwen"
     company: ClassVar[str] = compatible.COMPANY
-    program: Path
     launcher: Launcher
-    version: str = field(default="", init=False)
 
-    async def ready(self) -> None:
-        """Determine, once, the version and its options. Raises `Misconfigured` naming missing ones."""
-        if self.version:
-            return
+    async def examined(self) -> str:
         async with opened(self.launcher.calls) as call:
-            version, text = await self._ask_program(call, "--version"), await self._ask_program(call, "--help")
+            environment = self.launcher.environment_of(call)
+            version, text = [
+                await program_output((str(self.program), option), "qwen_cli", environment)
+                for option in ("--version", "--help")
+            ]
         found = re.match(r"\d+\.\d+\.\d+", version)
         if found is None or "Qwen Code" not in text:
             raise Misconfigured(f"{self.program} (qwen_cli) is not Qwen Code: it calls itself '{version[:80]}'.")
-        probe.check_options(text, _NEEDED, f"Qwen Code {found[0]} ({self.program})", self.name)
-        self.version = found[0]
-        log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
+        check_options(text, _NEEDED, f"Qwen Code {found[0]} ({self.program})", self.name)
+        return found[0]
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> QwenSession:
-        """Return the session of a new call; await `ready` before."""
-        return QwenSession(self, request, endpoint, call)
-
-    async def _ask_program(self, call: CallDirectory, argument: str) -> str:
-        environment = {**self.launcher.environment, "HOME": str(call.home), "TMPDIR": str(call.temporary)}
-        return await probe.program_output((str(self.program), argument), "qwen_cli", environment)
+        return QwenSession(self, Transcript(), request, endpoint, call)
 
 
-class QwenSession(Session[Transcript]):
+class QwenSession(Session[Qwen, Transcript]):
     """One call."""
 
     PROGRAM = "Qwen Code"
-
-    def __init__(self, cli: Qwen, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
-        super().__init__(Transcript(), request, endpoint, call)
-        self._cli = cli
 
     def command(self) -> Command:
         """Return argv and environment, with the prompt on standard input."""
@@ -116,11 +190,11 @@ class QwenSession(Session[Transcript]):
         argv = (str(self._cli.program), *self._arguments())
         return Command(argv, self._environment(), self._request.tree or self._call.empty, prompt)
 
-    def _usage(self) -> Usage:
-        return self._transcript.usage_so_far
+    def usage(self) -> Usage:
+        return self.transcript.usage_so_far
 
     def _verdict(self, ran: Ran) -> RunOutcome | None:
-        return verdict(self._transcript, code=ran.code, structured=self._structured)
+        return verdict(self.transcript, code=ran.code, structured=self._structured)
 
     def _arguments(self) -> Iterator[str]:
         request, turns = self._request, self._request.limits.max_turns
@@ -178,10 +252,6 @@ SPEC = BackendSpec(
         package=Package("@qwen-code/qwen-code", "0.24.4", "", f"{_PLACE}/cli-entry.js", npm=True),
         keys=(compatible.KEY,),
         url=compatible.URL,
-        key_shape="",
-        beginnings={},
-        subscription="",
-        not_enforced="",
         endpoint=partial(compatible.server, backend="qwen"),
         probe=examined,
         reports_cost=False,

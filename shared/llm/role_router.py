@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from shared.errors import Blocked
@@ -89,31 +89,26 @@ class RoleRouter:
         Raises `BackendMissing` if the item's backend is not configured here.
         """
         role, override = self._role_and_override(request)
-        limits, model = lowered(request.limits, override), override.model or request.model
-        coder, ladder = override.coder or self.coder, self._ladder(request)
+        ladder = self._ladder(request)
         rung = rung_of(request, len(ladder))
-        if rung is not None:
-            coder, model = ladder[rung].coder or self.coder, ladder[rung].model
+        step = override if rung is None else ladder[rung]
+        coder = step.coder or self.coder
+        model = override.model or request.model if rung is None else step.model
         chosen = self.choices.get(request.item)
         if chosen is not None and chosen != coder.name:
             coder, model, rung = self._backend_called(chosen), None, None  # a model is a word of its own backend
-        outcome = await coder.run(replace(request, role=role, model=model, limits=limits))
-        return replace(outcome, role=role, backend=coder.name, rung=self._rung_text(ladder, rung))
+        shown = ""
+        if rung is not None:
+            shown = f"{rung + 1} of {len(ladder)}: {step.model or (step.coder or self.coder).name}"
+        outcome = await coder.run(replace(request, role=role, model=model, limits=lowered(request.limits, override)))
+        return replace(outcome, role=role, backend=coder.name, rung=shown)
 
     def _ladder(self, request: Request) -> tuple[Rung, ...]:
-        """Return the repository's own ladder, else the configured one."""
         if request.ladder is None:
             return self.ladder
         return tuple(
             Rung(self._backend_called(name) if name else None, model or None) for name, model in request.ladder
         )
-
-    def _rung_text(self, ladder: Sequence[Rung], rung: int | None) -> str:
-        """Return a rung's description for reports."""
-        if rung is None:
-            return ""
-        step = ladder[rung]
-        return f"{rung + 1} of {len(ladder)}: {step.model or (step.coder or self.coder).name}"
 
     def backend_of(self, request: Request) -> str:
         """Return the name of the backend that makes this call, even if it is not configured here."""

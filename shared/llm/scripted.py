@@ -50,7 +50,8 @@ class Scripted:
         for path, content in _plan_edits(request, answer).items():
             _write(path, content)
         self._first_time(answer, "given")
-        return _completed_outcome(answer)
+        structured = None if answer.answer is None else json.loads(answer.answer)
+        return RunOutcome(Ending.COMPLETED, answer.text or answer.answer or "", structured, _FREE)
 
     def unread(self) -> tuple[str, ...]:
         """Return the answers that were never given, one line each."""
@@ -94,11 +95,6 @@ def build(setup: Setup) -> Coder:
     return Scripted(Scenario.load(setup.scenario), setup.clock, setup.used)
 
 
-def _completed_outcome(answer: ScriptedAnswer) -> RunOutcome:
-    structured = None if answer.answer is None else json.loads(answer.answer)
-    return RunOutcome(Ending.COMPLETED, answer.text or answer.answer or "", structured, _FREE)
-
-
 def _plan_edits(request: Request, answer: ScriptedAnswer) -> dict[Path, str | None]:
     """Return the new content of each file, None for no file; raise before anything is written."""
     if not answer.edits:
@@ -108,8 +104,8 @@ def _plan_edits(request: Request, answer: ScriptedAnswer) -> dict[Path, str | No
     planned: dict[Path, str | None] = {}
     for edit in answer.edits:
         path = _path_inside(request.tree.resolve(), edit)
-        before = planned[path] if path in planned else _content(path)
-        planned[path] = _edited_content(before, edit)
+        kept = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
+        planned[path] = _edited_content(planned.get(path, kept), edit)
     return planned
 
 
@@ -125,10 +121,6 @@ def _path_inside(tree: Path, edit: Edit) -> Path:
     if path.is_dir() or any(parent.is_file() for parent in path.parents):
         raise Misconfigured(f"{edit.where}: {edit.path!r} is a directory, or a file stands where one is needed.")
     return path
-
-
-def _content(path: Path) -> str | None:
-    return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
 
 
 def _edited_content(before: str | None, edit: Edit) -> str | None:

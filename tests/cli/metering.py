@@ -9,8 +9,7 @@ from pathlib import Path
 from cli.coding import Desk
 from shared.llm import coder
 from shared.llm.backend import Program, Setup
-from shared.llm.endpoint import Endpoint
-from shared.llm.measured_run import MeasuredRun
+from shared.llm.endpoint import Endpoint, MeasuredRun
 from shared.llm.port import Coder, Request
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.api_protocols import ApiProtocol, Upstream

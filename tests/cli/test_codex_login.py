@@ -19,9 +19,8 @@ from lab.model_server import Issuer, ModelServer
 from shared.llm import coder, codex_login
 from shared.llm.backend import Program, Setup
 from shared.llm.codex_login import Login, LoginLease
-from shared.llm.continuation import ResumeLimits
 from shared.llm.endpoint import Endpoint
-from shared.llm.kept_sessions import Continuation, SessionStore, session_file
+from shared.llm.kept_sessions import Continuation, ResumeLimits, SessionStore, session_file
 from shared.llm.port import Coder, CoderCall, Ending, RunLimits, RunOutcome
 from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Isolation, Wrap

@@ -13,8 +13,7 @@ import pytest
 from cli import claude_calls, codex_calls
 from cli.coding import Desk
 from cli.metering import metered
-from shared.llm.continuation import KeptSession, ResumeLimits
-from shared.llm.kept_sessions import Continuation, SessionStore, session_file
+from shared.llm.kept_sessions import Continuation, KeptSession, ResumeLimits, SessionStore, session_file
 from shared.llm.port import Coder, CoderCall, Ending, RunOutcome
 from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Isolation, Wrap

@@ -12,8 +12,7 @@ import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from shared.llm.endpoint import Endpoint
-from shared.llm.measured_run import MeasuredRun
+from shared.llm.endpoint import Endpoint, MeasuredRun
 from shared.llm.port import CoderCall, Request, RunLimits, Usage
 from shared.llm.prices import Price, Prices
 from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
@@ -53,7 +52,7 @@ class Desk:
     sockets: Path | None = None
     tools: frozenset[VendorTool] = frozenset()
     proxy: ModelProxy = field(init=False)
-    _opened: dict[str, tuple[Request, Endpoint]] = field(default_factory=dict)
+    _opened: dict[str, Endpoint] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         upstreams = [Upstream(protocol, self.url, KEY) for protocol in ApiProtocol]
@@ -66,19 +65,18 @@ class Desk:
             CoderCall.IMPLEMENT, "#1", "t", "developer", "p", limits=RunLimits(budget_usd=budget), run=run
         )
         async with self.proxy.open(request) as endpoint, aiohttp.ClientSession() as session:
-            self._opened[run] = request, endpoint
+            self._opened[run] = endpoint
             yield Client(endpoint, session)
 
     def read(self, run: str = "r1") -> MeasuredRun:
         """Return the proxy's measurement of a run."""
-        _, endpoint = self._opened[run]
-        assert endpoint.measured is not None
-        return endpoint.measured()
+        measured = self._opened[run].measured
+        assert measured is not None
+        return measured()
 
     def read_usage(self, run: str = "r1") -> Usage:
         """Return the usage of a run as whoever settles it after a cancellation reads it."""
-        request, _ = self._opened[run]
-        return request.usage_so_far.read()
+        return self._opened[run].usage()
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -20,9 +20,8 @@ from shared.errors import Misconfigured
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
-from shared.llm.continuation import FoundSession
-from shared.llm.endpoint import Endpoint, Endpoints
-from shared.llm.measured_run import judged
+from shared.llm.endpoint import Endpoint, Endpoints, judged
+from shared.llm.kept_sessions import FoundSession
 from shared.llm.port import NOT_RUN, Ending, Request, RunOutcome, Usage
 from shared.llm.structured import fitted
 from shared.process import Cut, Patience
@@ -34,17 +33,16 @@ log = structlog.get_logger()
 class Transcript(Protocol):
     """The facts of a run, collected from its events."""
 
-    text: str
-
     def take(self, event: Event) -> None:
         """Record the facts of one event."""
         ...
 
 
 T = TypeVar("T", bound=Transcript)
+D = TypeVar("D", bound="Dialect")
 
 
-class Session(ABC, Generic[T]):
+class Session(ABC, Generic[D, T]):
     """One call of one CLI. Unless overridden, it continues and keeps no session, and leaves no file in the tree."""
 
     PROGRAM: ClassVar[str]
@@ -52,8 +50,9 @@ class Session(ABC, Generic[T]):
     FAILED: ClassVar[Ending] = Ending.CONFIG
     """Ending of a run that fails without a result."""
 
-    def __init__(self, transcript: T, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
-        self._transcript = transcript
+    def __init__(self, cli: D, transcript: T, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        self._cli = cli
+        self.transcript = transcript
         self._request = request
         self._endpoint = endpoint
         self._call = call
@@ -66,13 +65,26 @@ class Session(ABC, Generic[T]):
     def command(self) -> Command:
         """Return the command to run; raise `Impossible` if the CLI cannot take this request."""
 
-    def take(self, event: Event) -> None:
-        """Process one event, as it comes."""
-        self._transcript.take(event)
+    async def run(self, launcher: Launcher, found: FoundSession | None) -> RunOutcome:
+        """Start the program, which continues the session `found` if there is one, and wait for its end."""
+        request, limits = self._request, self._request.limits
+        patience = Patience(limits.deadline_seconds, limits.silence_seconds)
+        try:
+            if found is not None:
+                self.resume(found)
+            command = replace(self.command(), readable=request.readable)
+            ran = await launcher.run(command, self._call, patience, self.transcript.take, self._endpoint)
+        except Impossible as error:
+            return RunOutcome(Ending.PERSISTENT, str(error), usage=NOT_RUN)
+        except OSError as error:
+            return RunOutcome(Ending.CONFIG, f"{self._cli.name} cannot be started: {error.strerror}.")
+        outcome = _cut_outcome(self.usage(), ran, patience) if ran.cut else self.outcome(ran)
+        kept = launcher.keep(self._call, _name(request), completed=outcome.ending is Ending.COMPLETED)
+        return replace(outcome, log=kept)
 
     def outcome(self, ran: Ran) -> RunOutcome:
         """Return the outcome, if we did not end the process ourselves; the exit code alone never decides it."""
-        usage = self._usage()
+        usage = self.usage()
         if ran.signalled:
             return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
         found = self._verdict(ran)
@@ -85,10 +97,6 @@ class Session(ABC, Generic[T]):
             answer = fitted(answer, self._request.schema)
         return replace(found, answer=answer, usage=usage)
 
-    def partial_outcome(self) -> RunOutcome:
-        """Return usage and text of a run that we ended; the `ending` does not count."""
-        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._usage())
-
     def reused(self) -> int:
         """Return the tokens of a session that the first request read from the vendor's cache."""
         return 0
@@ -100,38 +108,44 @@ class Session(ABC, Generic[T]):
     def close(self) -> None:
         """Clean up after the process is gone, however it ended: remove files that only the CLI left in the tree."""
 
+    @abstractmethod
+    def usage(self) -> Usage:
+        """Return the usage known so far."""
+
     @property
     def _structured(self) -> bool:
         return self._request.schema is not None
-
-    @abstractmethod
-    def _usage(self) -> Usage:
-        """Return the usage known so far."""
 
     @abstractmethod
     def _verdict(self, ran: Ran) -> RunOutcome | None:
         """Return the result that the program reported, without its usage; None without one."""
 
 
-class Dialect(Protocol):
-    """One CLI: its name, and the way to talk to it."""
+@dataclass(slots=True)
+class Dialect(ABC):
+    """One CLI: its executable, and the way to talk to it."""
 
     name: ClassVar[str]
     """The backend's name in the configuration."""
     company: ClassVar[str]
     """The vendor's name for people."""
     program: Path
-    """Its executable."""
-    version: str
+    version: str = field(default="", init=False)
     """The version that the program reports, once it is `ready`."""
 
     async def ready(self) -> None:
         """Check, once, the program and its version; raise `Misconfigured` if it cannot be used."""
-        ...
+        if not self.version:
+            self.version = await self.examined()
+            log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
 
-    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> Session[Any]:
-        """Return the session of a new call."""
-        ...
+    @abstractmethod
+    async def examined(self) -> str:
+        """Return the version and note what it can do; raise `Misconfigured` naming what it lacks."""
+
+    @abstractmethod
+    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> Session[Any, Any]:
+        """Return the session of a new call; await `ready` before."""
 
 
 class Impossible(Exception):
@@ -156,11 +170,8 @@ class CliCoder:
         self._launcher = launcher
         self._endpoints = endpoints
         self._model = model
-
-    @property
-    def name(self) -> str:
+        self.name = dialect.name
         """The backend's name in the configuration."""
-        return self._dialect.name
 
     async def ready(self) -> None:
         """Check, once, the program and its version; raise `Misconfigured` if it cannot be used."""
@@ -173,6 +184,7 @@ class CliCoder:
         try:
             await self._dialect.ready()
             async with self._endpoints.open(request) as endpoint:
+                request.usage_so_far.read = endpoint.usage
                 outcome = await self._make(request, endpoint)
             text = of_the_vendor(redact(outcome.text, [endpoint.token]), self._dialect.company, endpoint.base_url)
             outcome = replace(outcome, text=text)
@@ -210,7 +222,7 @@ class CliCoder:
     async def _call(self, request: Request, endpoint: Endpoint, found: FoundSession | None = None) -> RunOutcome:
         async with opened(self._launcher.calls) as call:
             with closing(self._dialect.session(request, endpoint, call)) as session:
-                outcome = await self._run(request, session, call, endpoint, found)
+                outcome = await session.run(self._launcher, found)
                 if request.continues is not None and outcome.ending is Ending.COMPLETED:
                     left = await anyio.to_thread.run_sync(session.session_left)
                     if left is not None:
@@ -228,29 +240,6 @@ class CliCoder:
         }
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
-    async def _run(
-        self,
-        request: Request,
-        session: Session[Any],
-        call: CallDirectory,
-        endpoint: Endpoint,
-        found: FoundSession | None,
-    ) -> RunOutcome:
-        limits = request.limits
-        patience = Patience(limits.deadline_seconds, limits.silence_seconds)
-        try:
-            if found is not None:
-                session.resume(found)
-            command = replace(session.command(), readable=request.readable)
-            ran = await self._launcher.run(command, call, patience, session.take, endpoint)
-        except Impossible as error:
-            return RunOutcome(Ending.PERSISTENT, str(error), usage=NOT_RUN)
-        except OSError as error:
-            return RunOutcome(Ending.CONFIG, f"{self.name} cannot be started: {error.strerror}.")
-        outcome = _cut_outcome(session.partial_outcome(), ran, patience) if ran.cut else session.outcome(ran)
-        log = self._launcher.keep(call, _name(request), completed=outcome.ending is Ending.COMPLETED)
-        return replace(outcome, log=log)
-
 
 LEAST_SECONDS = 1.0
 """Least deadline, in seconds, of a call that starts again because its session was refused."""
@@ -266,16 +255,15 @@ def was_refused(outcome: RunOutcome) -> bool:
     return outcome.ending in ABOUT_THE_SESSION and not any(tokens)
 
 
-def _cut_outcome(spent: RunOutcome, ran: Ran, patience: Patience) -> RunOutcome:
+def _cut_outcome(usage: Usage, ran: Ran, patience: Patience) -> RunOutcome:
     match ran.cut:
         case Cut.DEADLINE:
             text = f"it did not end within {patience.deadline_seconds:g} seconds and was stopped"
         case Cut.SILENCE:
             text = f"it said nothing for {patience.silence_seconds:g} seconds and was stopped"
         case _:
-            text = f"it passed the limit of {ran.limit} and was stopped"
-            return RunOutcome(Ending.KILLED, text, usage=spent.usage, notes=spent.notes)
-    return RunOutcome(Ending.TIMED_OUT, text, usage=spent.usage, notes=spent.notes)
+            return RunOutcome(Ending.KILLED, f"it passed the limit of {ran.limit} and was stopped", usage=usage)
+    return RunOutcome(Ending.TIMED_OUT, text, usage=usage)
 
 
 def _name(request: Request) -> str:

@@ -26,17 +26,14 @@ class CallDirectory:
 
     @property
     def home(self) -> Path:
-        """HOME."""
         return self.path / "home"
 
     @property
     def temporary(self) -> Path:
-        """TMPDIR."""
         return self.path / "tmp"
 
     @property
     def empty(self) -> Path:
-        """A directory with nothing in it."""
         return self.path / "empty"
 
     @property

@@ -1,18 +1,20 @@
-"""The paths of the coding CLIs: the configured one, else the newest of the installed one and the one in PATH."""
+"""The programs of coding CLIs: the configured one, else the newest of the installed one and the one in PATH.
+
+Before one is used it is asked for its version and its options.
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 
-from shared import llm
+from shared import llm, process
 from shared.errors import Misconfigured
-from shared.llm.cli import probe
 
 ASK_SECONDS = 30.0
 """Seconds that a program may take to print its version."""
@@ -87,7 +89,7 @@ async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str
     try:
         with anyio.fail_after(ASK_SECONDS):
             argv = spec.version_command(path) if spec else (str(path), "--version")
-            text = await probe.program_output(argv, f"{name}_cli", environment)
+            text = await program_output(argv, f"{name}_cli", environment)
     except (Misconfigured, TimeoutError):
         return "does not run"
     version = re.search(r"\d+(?:\.\d+){1,3}", text)
@@ -96,3 +98,26 @@ async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str
 
 def _version_key(version: str) -> list[int]:
     return [int(part) for part in version.split(".")] if version[:1].isdigit() else []
+
+
+async def program_output(argv: Sequence[str], key: str, environment: Mapping[str, str]) -> str:
+    """Return the output of `argv`; `key` is the configuration key that names the program.
+
+    Raises `Misconfigured`, with the end of its output, if it cannot be run or fails.
+    """
+    try:
+        finished = await process.run(argv, cwd=Path("/"), env=environment)
+    except OSError as error:
+        raise Misconfigured(f"{argv[0]} ({key}) cannot be run: {error.strerror}.") from None
+    if finished.code != 0:
+        words = finished.stderr.decode("utf-8", "replace").strip()[-300:]
+        raise Misconfigured(f"`{' '.join(argv[:2])}` ({key}) failed with {finished.code}: {words}")
+    return finished.text.strip()
+
+
+def check_options(help_text: str, needed: Iterable[str], program: str, name: str) -> None:
+    """Raise `Misconfigured` if `program`, that of backend `name`, lacks an option in its `--help`."""
+    if missing := [option for option in needed if option not in help_text]:
+        raise Misconfigured(
+            f"{program} is too old: it does not know {', '.join(missing)}. Run `workflow-engine install-cli {name}`."
+        )

@@ -7,13 +7,13 @@ import math
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 LINE_CAP = 4 * 2**20
-"""Bytes of one line; a longer one is dropped and counted: parsing it would keep every other item waiting."""
+"""Bytes of one line; a longer one is dropped: parsing it would keep every other item waiting."""
 
 LOG_CAP = 256 * 2**20
 """Bytes of one call that are written to disk."""
@@ -27,7 +27,7 @@ Event = Mapping[str, Any]
 
 
 class JsonLines:
-    """Calls `take(event)` for each line that is a JSON object; other lines are counted, and the last ones kept.
+    """Calls `take(event)` for each line that is a JSON object; of other lines the last ones are kept.
 
     Bytes that are no UTF-8 become replacement characters, colours are removed, and a last line
     without its newline is read at `close`.
@@ -39,7 +39,6 @@ class JsonLines:
         self._parts: list[bytes] = []
         self._size = 0
         self._dropping = False
-        self.skipped = 0
         self.tail = Tail()
 
     def feed(self, chunk: bytes) -> None:
@@ -72,7 +71,6 @@ class JsonLines:
         if event is not None:
             self._take(event)
         elif line or dropped:
-            self.skipped += 1
             self.tail.add(line or f"(a line of more than {self._cap} bytes)")
 
 
@@ -101,35 +99,20 @@ class Tail:
         return "\n".join([*self._lines, *([unfinished[:TAIL_LINE_CHARS]] if unfinished else [])])
 
 
-class LogFile:
-    """A new file (mode 0600) that takes bytes up to a cap; used as a context. Raises `OSError` if the path exists."""
+@contextmanager
+def log_file(path: Path, *, cap: int = LOG_CAP) -> Iterator[Callable[[bytes], None]]:
+    """Yield a function that writes to a new file (mode 0600), up to a cap. Raises `OSError` if the path exists."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    room = cap
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
 
-    def __init__(self, path: Path, *, cap: int = LOG_CAP) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
-        self._room = cap
+        def write(chunk: bytes) -> None:
+            nonlocal room
+            if room > 0:
+                file.write(chunk[:room])
+                room -= len(chunk)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
-
-    def write(self, chunk: bytes) -> None:
-        """Append the part of `chunk` for which there is room."""
-        if self._room > 0:
-            self._file.write(chunk[: self._room])
-            self._room -= len(chunk)
-
-
-def denied_calls(result: Event) -> tuple[str, ...]:
-    """Note denied tool calls in a result of Claude Code or Qwen Code: the run went on without them."""
-    denied = result.get("permission_denials")
-    listed = denied if isinstance(denied, list) else []
-    tools = {str(call.get("tool_name", "?")) for call in listed if isinstance(call, dict)}
-    return (f"denied tool calls: {', '.join(sorted(tools))}",) if tools else ()
+        yield write
 
 
 def plain(text: str) -> str:

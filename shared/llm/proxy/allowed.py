@@ -56,6 +56,8 @@ _ITEMS_ELSEWHERE = re.compile(
 )
 """Items of a conversation with OpenAI that are kept there, or belong to a tool that runs there."""
 
+_BY_CONTENT = "Images and files are passed on only with their content, not by address or number."
+
 _STATELESS = ("previous_response_id", "conversation", "prompt", "context_id")
 _TIERS = frozenset({"auto", "default", "standard", "standard_only", "flex"})
 """Tiers of service that cost no more than the list says."""
@@ -168,7 +170,7 @@ def _anthropic(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
     for part in _parts({"messages": body.get("messages"), "system": body.get("system")}):
         source, kind = part.get("source"), _word(part, "type")
         if isinstance(source, dict) and _word(source, "type") not in _SOURCES:
-            raise RequestRefused("Images and files are passed on only with their content, not by address or number.")
+            raise RequestRefused(_BY_CONTENT)
         elsewhere = kind is not None and (_BLOCKS_ELSEWHERE.fullmatch(kind) or _is_tool_elsewhere(kind))
         if elsewhere and not vendor_tools.is_result(part, tools):
             raise RequestRefused(f"A part of the type '{str(kind)[:40]}' belongs to a tool that runs elsewhere.")
@@ -193,10 +195,8 @@ def _openai(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
                 f"An item of the type '{kind[:40]}' is kept, or belongs to a tool that runs, at the vendor."
             )
         _check_tools(ApiProtocol.OPENAI, part.get("tools"))
-        address = part.get("image_url")
-        address = address.get("url") if isinstance(address, dict) else address
-        if part.get("file_id") or part.get("file_url") or not _is_data(address):
-            raise RequestRefused("Images and files are passed on only with their content, not by address or number.")
+        if part.get("file_id") or part.get("file_url") or not _is_data(part.get("image_url")):
+            raise RequestRefused(_BY_CONTENT)
 
 
 def _compatible(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
@@ -210,11 +210,10 @@ def _compatible(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
     if options is not None and not (isinstance(options, dict) and options.get("include_usage") is True):
         raise RequestRefused("A stream has to tell what it took: 'include_usage' has to be true.")
     for part in _parts({"messages": body.get("messages")}):
-        address, file = part.get("image_url"), part.get("file")
-        address = address.get("url") if isinstance(address, dict) else address
+        file = part.get("file")
         by_number = part.get("file_id") or (isinstance(file, dict) and file.get("file_id"))
-        if by_number or part.get("video_url") or not _is_data(address):
-            raise RequestRefused("Images and files are passed on only with their content, not by address or number.")
+        if by_number or part.get("video_url") or not _is_data(part.get("image_url")):
+            raise RequestRefused(_BY_CONTENT)
 
 
 def _is_tool_elsewhere(kind: str) -> bool:
@@ -237,6 +236,7 @@ def _picture_tokens(part: Mapping[str, Any]) -> int:
 
 def _is_data(address: object) -> bool:
     """Return whether an image has no address, or one that contains the image itself."""
+    address = address.get("url") if isinstance(address, dict) else address
     return address is None or (isinstance(address, str) and address[:5].lower() == "data:")
 
 

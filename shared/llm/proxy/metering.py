@@ -266,7 +266,6 @@ def _uses(event: Mapping[str, Any]) -> int:
 
 
 def _count_items(items: object, kind: str) -> int:
-    """Return the number of `items` of that kind."""
     return sum(isinstance(one, dict) and one.get("type") == kind for one in items) if isinstance(items, list) else 0
 
 
@@ -281,5 +280,4 @@ def _length(delta: object) -> int:
 
 
 def _has_counts(usage: Mapping[str, Any], *keys: str) -> bool:
-    """Return whether all of these counts are there and plausible."""
     return all(count_of(usage, key, -1) >= 0 for key in keys)

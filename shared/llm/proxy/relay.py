@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Mapping, Set
+from collections.abc import AsyncIterator, Callable, Mapping, Set
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,11 +19,10 @@ from shared.clock import Clock
 from shared.github.address import LOOPBACK
 from shared.llm.proxy import allowed
 from shared.llm.proxy.api_protocols import OUT_OF_BUDGET, PATHS, ApiProtocol, RequestRefused, Upstream, worded
-from shared.llm.proxy.connection_limit import ConnectionLimit
 from shared.llm.proxy.metering import RequestBound, UsageMeter
-from shared.llm.proxy.resets import resets_at
 from shared.llm.proxy.run_meter import RunMeter
 from shared.llm.proxy.vendor_tools import VendorTool
+from shared.retry_times import resets_at
 
 LARGEST_BODY = 32 * 2**20
 """Bytes of one request; vendors take no more."""
@@ -74,17 +73,17 @@ _NOT_BACK = frozenset(
 class Relay:
     """The requests of one run, which carry `token`; `model` is the one that the run asked for, if any.
 
-    `tools` are those of the vendor that are allowed.
+    `tools` are those of the vendor that are allowed. `known` is told each connection that has shown the token.
     """
 
     upstreams: Mapping[ApiProtocol, Upstream]
     run_meter: RunMeter
     session: aiohttp.ClientSession
     clock: Clock
+    known: Callable[[asyncio.BaseTransport | None], None]
     token: str = field(repr=False)
     model: str | None = None
     tools: Set[VendorTool] = frozenset()
-    door: ConnectionLimit = field(default_factory=ConnectionLimit)
     _open: int = 0
     _held: int = 0
     _counts: int = 0
@@ -102,7 +101,7 @@ class Relay:
         upstream = self.upstreams.get(protocol)
         if not self._is_authorized(request):
             return _error(protocol, 401, "authentication_error", "This token is not, or no longer, known here.")
-        self.door.known(request.transport)
+        self.known(request.transport)
         if path not in PATHS or request.method != "POST" or upstream is None or query not in allowed.QUERIES:
             return _error(protocol, 404, "not_found_error", f"{request.method} {request.path} is not forwarded.")
         barred = self._refuse_unread(protocol, costs=costs)
@@ -110,7 +109,8 @@ class Relay:
             return barred
         self._open += 1
         try:
-            headers = self._headers(request, upstream)
+            passed = allowed.headers(_lower(request.headers), self.tools)  # before the body, so that none is unpacked
+            headers = {**passed, **upstream.authorization, "accept-encoding": "identity"}
             async with self._body(request) as body:
                 return await self._check_and_forward(request, upstream, body, headers, costs=costs)
         except RequestRefused as refused:
@@ -169,11 +169,6 @@ class Relay:
         finally:
             self._held -= held
 
-    def _headers(self, request: web.Request, upstream: Upstream) -> dict[str, str]:
-        """Return the headers to send; raise `RequestRefused` before the body is read, so that none is unpacked."""
-        passed = allowed.headers(_lower(request.headers), self.tools)
-        return {**passed, **upstream.authorization, "accept-encoding": "identity"}
-
     async def _check_and_forward(
         self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str], *, costs: bool
     ) -> web.StreamResponse:
@@ -194,15 +189,15 @@ class Relay:
     async def _read_bound(self, protocol: ApiProtocol, body: bytes) -> tuple[RequestBound, bytes]:
         """Return the most that is asked for, and the body to send."""
 
+        def knows(model: str) -> bool:
+            return model == self.model or self.run_meter.prices.knows(model)
+
         def read() -> tuple[RequestBound, bytes]:
             found = allowed.parsed(body)
-            request_bound = allowed.checked(protocol, found, len(body), self._knows, self.tools)
+            request_bound = allowed.checked(protocol, found, len(body), knows, self.tools)
             return request_bound, allowed.completed(protocol, found, body, request_bound)
 
         return read() if len(body) < _INLINE else await anyio.to_thread.run_sync(read)
-
-    def _knows(self, model: str) -> bool:
-        return model == self.model or self.run_meter.prices.knows(model)
 
     def _is_authorized(self, request: web.Request) -> bool:
         """Return whether the request comes from our run, and is meant for us."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from shared.llm.measured_run import BROKEN, ESTIMATED, METERED, MeasuredRun
-from shared.llm.port import Usage
-from shared.llm.prices import Prices, Tokens
+from shared.llm.endpoint import BROKEN, ESTIMATED, METERED, MeasuredRun
+from shared.llm.prices import Prices, Tokens, usage_of
 from shared.llm.proxy.metering import RequestBound, UsageMeter
 
 MOST_FAILURES = 4
@@ -65,11 +64,6 @@ class RunMeter:
             self.failed(BROKEN)
 
     @property
-    def under_way(self) -> int:
-        """Number of requests that are open now."""
-        return len(self._meters)
-
-    @property
     def used_up(self) -> bool:
         """True if no further request may be sent, by the cost of finished requests and the seen cost of open ones."""
         seen = sum(self._bound(meter.total) for meter in self._meters)
@@ -85,16 +79,13 @@ class RunMeter:
         """The measurement up to now."""
         meters = (*self._done, *self._meters)
         tokens = [meter.total for meter in meters]
-        unpriced = sorted({one.model for one in tokens if self.prices.cost(one) is None})
+        unpriced = any(self.prices.cost(one) is None for one in tokens)
         source = ESTIMATED if any(one.estimated for one in tokens) else METERED
-        usage = Usage(
-            input_tokens=sum(one.input for one in tokens),
-            output_tokens=sum(one.output for one in tokens),
-            cached_tokens=sum(one.cached for one in tokens),
-            cache_write_tokens=sum(one.written + one.written_hour for one in tokens),
-            model=max(tokens, key=self._bound).model if tokens else "",
-            cost_usd=None if unpriced else sum(map(self._most, meters)),
-            cost_source="unknown" if unpriced else source,
+        usage = usage_of(
+            tokens,
+            max(tokens, key=self._bound).model if tokens else "",
+            None if unpriced else sum(map(self._most, meters)),
+            "unknown" if unpriced else source,
         )
         others = sum(map(self._most, self._done)) - sum(map(self._most, self._broken_off))
         return MeasuredRun(
@@ -102,7 +93,6 @@ class RunMeter:
             self.requests,
             self.refused,
             self.retry_at,
-            unpriced=tuple(unpriced),
             answers=frozenset(self.answers),
             barred=self.barred,
             cut_off=self.refused and bool(self._broken_off) and others < self.budget_usd,

@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ import structlog
 
 from shared.clock import Clock
 from shared.llm.endpoint import Endpoint
-from shared.llm.measured_run import MeasuredRun
 from shared.llm.port import Request
 from shared.llm.prices import Prices
 from shared.llm.proxy.api_protocols import Upstream
@@ -25,7 +24,7 @@ from shared.llm.proxy.run_meter import RunMeter
 from shared.llm.proxy.vendor_tools import VendorTool
 
 if TYPE_CHECKING:
-    from shared.llm.proxy.relay import Relay
+    from aiohttp import web
 
 log = structlog.get_logger()
 
@@ -45,6 +44,12 @@ LINE_BYTES = 8190
 
 MOST_HEADERS = 64
 """Headers of one request: with `LINE_BYTES` they limit its head to half a MiB."""
+
+MOST_CONNECTIONS = 32
+"""Connections to the proxy of one run; a coding CLI has a handful."""
+
+FIRST_SECONDS = 20.0
+"""Seconds that a connection may be open before it has shown the run's token."""
 
 
 class ModelProxy:
@@ -74,28 +79,25 @@ class ModelProxy:
         from shared.llm.proxy.relay import Relay  # a server is more than an agent without a run should load
 
         run_meter = RunMeter(self._prices, request.limits.budget_usd)
-        request.usage_so_far.read = lambda: run_meter.measurement.usage
         token = f"run-{secrets.token_hex(16)}"
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
-        relay = Relay(self._upstreams, run_meter, session, self._clock, token, request.model, self._tools)
+        limit = ConnectionLimit()
+        relay = Relay(self._upstreams, run_meter, session, self._clock, limit.known, token, request.model, self._tools)
         try:
-            async with _serve(relay, self._socket()) as (url, path):
-                tools = frozenset(self._tools)
-                yield Endpoint(url, token, socket=path, tools=tools, measured=lambda: run_meter.measurement)
+            async with _serve(relay.application(), limit, self._socket()) as (url, path):
+                yield Endpoint(url, token, socket=path, tools=self._tools, measured=lambda: run_meter.measurement)
         finally:
             with anyio.CancelScope(shield=True):
                 await session.close()
-            self._log_measurement(run_meter.measurement)
-
-    def _log_measurement(self, measured: MeasuredRun) -> None:
-        log.info(
-            "run_metered",
-            requests=measured.requests,
-            cost_usd=measured.usage.cost_usd,
-            source=measured.usage.cost_source,
-            refused=measured.refused,
-        )
+            measured = run_meter.measurement
+            log.info(
+                "run_metered",
+                requests=measured.requests,
+                cost_usd=measured.usage.cost_usd,
+                source=measured.usage.cost_source,
+                refused=measured.refused,
+            )
 
     def _socket(self) -> Path | None:
         if self._sockets is None:
@@ -105,12 +107,14 @@ class ModelProxy:
 
 
 @asynccontextmanager
-async def _serve(relay: Relay, path: Path | None) -> AsyncIterator[tuple[str, Path | None]]:
+async def _serve(
+    application: web.Application, limit: ConnectionLimit, path: Path | None
+) -> AsyncIterator[tuple[str, Path | None]]:
     """Serve at a port of loopback, or, with a `path`, at that socket alone: then the port is only reserved."""
     from aiohttp import web
 
     runner = web.AppRunner(
-        relay.application(),
+        application,
         access_log=None,
         handler_cancellation=True,
         shutdown_timeout=GOODBYE_SECONDS,
@@ -127,7 +131,7 @@ async def _serve(relay: Relay, path: Path | None) -> AsyncIterator[tuple[str, Pa
         assert server is not None
         listener = port if path is None else _unix(path)
         loop = asyncio.get_running_loop()
-        listening = await loop.create_server(lambda: relay.door.protocol(server()), sock=listener, backlog=BACKLOG)
+        listening = await loop.create_server(lambda: limit.protocol(server()), sock=listener, backlog=BACKLOG)
         try:
             yield f"http://127.0.0.1:{port.getsockname()[1]}", path
         finally:
@@ -155,3 +159,77 @@ def _unix(path: Path) -> socket.socket:
 def _remove_socket(path: Path | None) -> None:
     if path is not None:
         path.unlink(missing_ok=True)
+
+
+class ConnectionLimit:
+    """Counts connections. If there are too many, the oldest without the run's token is closed, or else the newest."""
+
+    def __init__(self) -> None:
+        self._open: dict[asyncio.BaseTransport, bool] = {}
+
+    def protocol(self, inner: asyncio.Protocol) -> asyncio.Protocol:
+        """Return a protocol that serves one connection as `inner` does, and counts it."""
+        return _Counted(inner, self)
+
+    def known(self, transport: asyncio.BaseTransport | None) -> None:
+        """Note that a request on this connection had the run's token."""
+        if transport in self._open:
+            self._open[transport] = True
+
+    def enter(self, transport: asyncio.BaseTransport) -> None:
+        """Count a new connection; if there are too many, close it or an older one."""
+        if len(self._open) >= MOST_CONNECTIONS:
+            oldest = next((one for one, is_known in self._open.items() if not is_known), transport)
+            self._open.pop(oldest, None)
+            _abort(oldest)
+            if oldest is transport:
+                return
+        self._open[transport] = False
+        asyncio.get_running_loop().call_later(FIRST_SECONDS, self._late, transport)
+
+    def leave(self, transport: asyncio.BaseTransport) -> None:
+        """Forget a connection that is over."""
+        self._open.pop(transport, None)
+
+    def _late(self, transport: asyncio.BaseTransport) -> None:
+        if self._open.get(transport) is False:
+            _abort(transport)
+
+
+class _Counted(asyncio.Protocol):
+    """Passes everything on to the protocol that does the work."""
+
+    def __init__(self, inner: asyncio.Protocol, limit: ConnectionLimit) -> None:
+        self._inner = inner
+        self._limit = limit
+        self._transport: asyncio.BaseTransport | None = None
+
+    def data_received(self, data: bytes) -> None:
+        self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received()
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        self._inner.connection_made(transport)
+        self._limit.enter(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._transport is not None:
+            self._limit.leave(self._transport)
+        self._inner.connection_lost(exc)
+
+
+def _abort(transport: asyncio.BaseTransport) -> None:
+    with suppress(OSError):
+        if isinstance(transport, asyncio.WriteTransport):
+            transport.abort()
+        else:
+            transport.close()

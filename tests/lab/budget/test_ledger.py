@@ -11,7 +11,6 @@ import pytest
 from fakes.unasked import UnaskedFences, UnaskedMirror
 from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
-from shared.scheduling.budget_check import Shortage
 
 from runtime.building.budget import RepositoryBudget
 from shared.budget.budgets import BudgetLimits, Period
@@ -21,6 +20,7 @@ from shared.errors import UnknownOutcome
 from shared.git.fences import Fences
 from shared.git.history import Commit
 from shared.lock.port import RefUpdate
+from shared.scheduling.admission import Shortage
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from shared import process
 from shared.filesystem.disk_space import DiskFull, free_bytes, mount_of
 from shared.git.command import Git, Signature
 from shared.git.publisher import keep
-from shared.llm.continuation import FoundSession, KeptSession, ResumeLimits
-from shared.llm.kept_sessions import SessionStore, session_file
+from shared.llm.kept_sessions import FoundSession, KeptSession, ResumeLimits, SessionStore, session_file
 from shared.workflow import Role
 
 pytestmark = pytest.mark.fault(29)

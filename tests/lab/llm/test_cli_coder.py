@@ -11,7 +11,6 @@ from typing import Any
 import anyio
 import pytest
 from cli_shop import HELP, RESULT, TOKEN, Shop
-from shared.llm.cli.transcripts import FILES, outdated
 
 from config.settings import Settings
 from config.state import StateDirectory
@@ -19,6 +18,7 @@ from runtime.building.assembly import Process
 from runtime.building.backends import backend
 from shared.errors import Misconfigured, Unauthorized
 from shared.llm.cli.directory import opened, sweep
+from shared.llm.cli.launch import MOST_TRANSCRIPTS, outdated
 from shared.llm.port import Ending, RunLimits
 from shared.llm.role_router import RoleRouter
 from shared.loop.real_clock import RealClock
@@ -89,13 +89,13 @@ async def test_a_run_that_goes_on_talking_is_not_silent(shop: Shop) -> None:
 
 async def test_the_log_of_a_failed_run_is_kept_and_the_oldest_go(shop: Shop) -> None:
     shop.logs.mkdir()
-    for number in range(FILES):
+    for number in range(MOST_TRANSCRIPTS):
         (shop.logs / f"2001-{number:04}.jsonl").touch()
     outcome = await shop.run("print('{\"a\": 1}'); sys.exit(1)")
     assert outcome.log is not None
     assert outcome.log.read_text() == '{"a": 1}\n'
     assert "-42-implement-1.0.0-" in outcome.log.name
-    assert len(list(shop.logs.iterdir())) == FILES
+    assert len(list(shop.logs.iterdir())) == MOST_TRANSCRIPTS
     assert not (shop.logs / "2001-0000.jsonl").exists()
 
 
@@ -108,7 +108,7 @@ async def test_what_a_completed_run_said_is_kept_too(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "gone"), [((9,), 0), ((3, 3, 3), 0), ((3, 3, 4, 4), 2), ((1, 20), 1), ((0,) * (FILES + 3), 3)]
+    ("sizes", "gone"), [((9,), 0), ((3, 3, 3), 0), ((3, 3, 4, 4), 2), ((1, 20), 1), ((0,) * (MOST_TRANSCRIPTS + 3), 3)]
 )
 def test_transcripts_go_by_number_and_by_size_but_the_newest_never(sizes: tuple[int, ...], gone: int) -> None:
     found = [(Path(f"{number:04}.jsonl"), size) for number, size in enumerate(sizes)]

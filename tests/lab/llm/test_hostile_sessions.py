@@ -10,8 +10,15 @@ from typing import Any
 import pytest
 from cli_shop import HELP, Shop
 
-from shared.llm.continuation import FoundSession, KeptSession, ResumeLimits
-from shared.llm.kept_sessions import SESSION_BYTES, Continuation, SessionStore, session_file
+from shared.llm.kept_sessions import (
+    SESSION_BYTES,
+    Continuation,
+    FoundSession,
+    KeptSession,
+    ResumeLimits,
+    SessionStore,
+    session_file,
+)
 from shared.llm.port import Ending, RunOutcome
 from shared.loop.real_clock import RealClock
 

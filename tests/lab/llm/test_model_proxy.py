@@ -18,8 +18,7 @@ from model_proxy_scene import KEY, MESSAGES, RESPONSES, Client, Desk, vendor
 from lab.model import anthropic
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
-from shared.llm.endpoint import Endpoint
-from shared.llm.measured_run import ESTIMATED, METERED
+from shared.llm.endpoint import ESTIMATED, METERED, Endpoint
 
 DATE = "Sun, 22 Nov 2026 02:00:00 GMT"
 

@@ -20,10 +20,10 @@ from model_proxy_scene import MESSAGES, Client, Desk, vendor
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
 from shared.llm.endpoint import Endpoint
-from shared.llm.proxy import connection_limit, relay
-from shared.llm.proxy.connection_limit import MOST_CONNECTIONS
+from shared.llm.proxy import relay
+from shared.llm.proxy import server as proxy_server
 from shared.llm.proxy.relay import LARGEST_BODY, LARGEST_HELD, MOST_AT_ONCE
-from shared.llm.proxy.server import BACKLOG
+from shared.llm.proxy.server import BACKLOG, MOST_CONNECTIONS
 
 FLOOD = 200
 """Connections: many more than a run may have, and few enough for a test's own descriptors."""
@@ -167,7 +167,7 @@ async def test_a_head_has_its_bounds(server: ModelServer, head: str) -> None:
 async def test_a_connection_without_the_token_is_soon_over_and_one_with_it_stays(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limit, "FIRST_SECONDS", 0.5)
+    monkeypatch.setattr(proxy_server, "FIRST_SECONDS", 0.5)
     async with Desk(server.url).run() as client:
         assert (await client.post("/v1/messages", MESSAGES))[0] == 200
         address = ("127.0.0.1", int((client.endpoint.base_url or "").rpartition(":")[2]))

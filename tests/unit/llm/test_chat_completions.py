@@ -12,7 +12,7 @@ from lab.model.script import Tokens as Said
 from lab.model.script import Tool, Turn
 from shared.errors import Misconfigured, MissingCredentials
 from shared.llm import compatible
-from shared.llm.measured_run import MeasuredRun, judged
+from shared.llm.endpoint import MeasuredRun, judged
 from shared.llm.port import Ending, RunOutcome, Usage
 from shared.llm.prices import Prices, Tokens
 from shared.llm.proxy.allowed import checked, completed, parsed

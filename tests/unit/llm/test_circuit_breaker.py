@@ -41,8 +41,9 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.backend.gate.set()
-        self.coder = CircuitBreaker(self.backend, self.breaker, self.clock, self.limiter)
-        self.other = CircuitBreaker(self.backend, self.breaker, self.clock, self.limiter)
+        self.coder, self.other = (
+            CircuitBreaker(self.backend, self.breaker, self.clock, self.limiter, lambda **facts: None) for _ in "ab"
+        )
 
     async def fail(self, times: int = FAILURES) -> None:
         for _ in range(times):

@@ -11,13 +11,16 @@ import pytest
 from fakes.clock import HandClock
 
 from shared.llm.cli.coder import was_refused
-from shared.llm.continuation import BYTES_OF_A_TOKEN, FoundSession, KeptSession, ResumeLimits, refusal
 from shared.llm.kept_sessions import (
+    BYTES_OF_A_TOKEN,
     SESSION_BYTES,
     STORE_BYTES,
     Continuation,
+    FoundSession,
+    KeptSession,
+    ResumeLimits,
     SessionStore,
-    agent_directory,
+    refusal,
     session_file,
 )
 from shared.llm.port import Ending, RunOutcome, Usage
@@ -85,7 +88,7 @@ def store(tmp_path: Path) -> SessionStore:
 
 
 def place(store: SessionStore, issue: int = 1, agent: str = "worker-1") -> Path:
-    return session_file(agent_directory(store.root / "ada__directory" / f"issue-{issue}", agent), "implement")
+    return session_file(store.root / "ada__directory" / f"issue-{issue}" / agent, "implement")
 
 
 def offered(store: SessionStore, text: str = "its text", **other: Any) -> Continuation:

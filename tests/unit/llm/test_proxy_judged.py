@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.llm.measured_run import BROKEN, METERED, MeasuredRun, judged
+from shared.llm.endpoint import BROKEN, METERED, MeasuredRun, judged
 from shared.llm.port import Ending, RunOutcome, Usage
 
 SEEN = Usage(input_tokens=10, output_tokens=5, model="m", cost_usd=1.25, cost_source=METERED)
@@ -21,7 +21,7 @@ def test_a_run_has_cost_what_the_proxy_has_counted(told: float | None) -> None:
 
 def test_a_cost_that_the_proxy_does_not_know_is_not_made_known_by_the_program() -> None:
     outcome = RunOutcome(Ending.COMPLETED, "Done.", usage=Usage(cost_usd=0.01, cost_source="claude"))
-    found = judged(outcome, MeasuredRun(Usage(model="new"), requests=1, unpriced=("new",)))
+    found = judged(outcome, MeasuredRun(Usage(model="new"), requests=1))
     assert (found.usage.cost_usd, found.usage.cost_source) == (None, "unknown")
 
 

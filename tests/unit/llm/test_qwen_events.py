@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.llm.port import Ending, Usage
-from shared.llm.qwen_events import Transcript, verdict
+from shared.llm.qwen import Transcript, verdict
 
 RUN = """
 {"type":"system","subtype":"init","cwd":"/t","tools":["read_file","edit"],"model":"lab-model","qwen_code_version":"0.24.4"}

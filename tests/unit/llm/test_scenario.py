@@ -54,10 +54,10 @@ def test_every_key_is_read() -> None:
         1,
     )
     assert (first.takes_seconds, first.fails, first.times, first.text) == (1.5, Ending.TRANSIENT, 3, "done")
-    assert [(e.path, e.content, e.replace, e.delete) for e in first.edits] == [
-        ("a.py", "x\n", None, False),
-        ("b.py", None, ("a", "b"), False),
-        ("c.py", None, None, True),
+    assert [(e.path, e.content, e.replace) for e in first.edits] == [
+        ("a.py", "x\n", None),
+        ("b.py", None, ("a", "b")),
+        ("c.py", None, None),
     ]
     assert first.where == "s.yml:2:3"
     assert (second.attempt, second.round, second.retry, second.answer) == (1, 0, 0, '{"steps": [1, null], "ok": true}')

@@ -11,7 +11,7 @@ from lab.model import anthropic, responses
 from lab.model.script import Tokens as Said
 from lab.model.script import Turn
 from shared.llm.codex_program import FIXED, searching
-from shared.llm.measured_run import ESTIMATED, METERED, MeasuredRun
+from shared.llm.endpoint import ESTIMATED, METERED, MeasuredRun
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.allowed import checked, completed, headers, parsed
 from shared.llm.proxy.api_protocols import ApiProtocol, RequestRefused

@@ -17,9 +17,8 @@ from shared.llm.claude_events import Transcript, verdict
 from shared.llm.codex_output import Transcript as CodexTranscript
 from shared.llm.codex_output import verdict as codex_verdict
 from shared.llm.port import Ending
-from shared.llm.proxy.resets import resets_at
 from shared.retry.failures import Category, History, Pause, after
-from shared.retry_times import LONGEST, bounded, http_date, later, since_1970
+from shared.retry_times import LONGEST, bounded, http_date, later, resets_at, since_1970
 
 NOW = datetime(2026, 11, 24, 12, 0, tzinfo=UTC)
 WEEK = LONGEST.total_seconds()

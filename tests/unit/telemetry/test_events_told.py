@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+import anyio
 import pytest
 from fakes.agent import DONE, HANG, FakeAgent
 from fakes.clock import HandClock
@@ -12,9 +14,9 @@ from structlog.testing import capture_logs
 from telemetry_bench import AT, Kept, scribe_into
 
 from runtime.telemetry.observed_agent import ObservedAgent
-from runtime.telemetry.observed_coder import ObservedCoder
 from runtime.telemetry.observed_port import MOST_FENCES, ObservedPort
 from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
+from shared.llm.circuit_breaker import Breaker, CircuitBreaker
 from shared.llm.port import CoderCall, Ending, Request, RunOutcome, Usage
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
@@ -45,16 +47,17 @@ class Coder:
         return self.end
 
 
+def observed(end: RunOutcome | BaseException, kept: Kept) -> CircuitBreaker:
+    """Return a backend whose calls end so, and are told to `kept`."""
+    tell = partial(scribe_into(kept, HandClock()).tell, EventKind.LLM_CALL)
+    return CircuitBreaker(Coder(end), Breaker(), HandClock(), anyio.CapacityLimiter(1), tell)
+
+
 async def test_a_call_is_told_with_what_it_cost(held: Held) -> None:
     kept = Kept()
     usage = Usage(10, 20, 30, 40, "opus", 0.5, "cli")
-    coder = ObservedCoder(
-        Coder(RunOutcome(Ending.COMPLETED, "hunter2", usage=usage, resumed=30)),
-        scribe_into(kept, HandClock()),
-        HandClock(),
-    )
     with working_on(held):
-        await coder.run(REQUEST)
+        await observed(RunOutcome(Ending.COMPLETED, "hunter2", usage=usage, resumed=30), kept).run(REQUEST)
     (told,) = kept.events
     assert (told.kind, told.issue, told.run) == (EventKind.LLM_CALL, held.fence.key.number, held.fence.epoch_name)
     wanted: dict[str, object] = {
@@ -73,7 +76,7 @@ async def test_a_call_is_told_with_what_it_cost(held: Held) -> None:
 async def test_a_call_without_an_outcome_is_told_and_its_error_goes_on(error: BaseException, ending: str) -> None:
     kept = Kept()
     with pytest.raises(type(error)):
-        await ObservedCoder(Coder(error), scribe_into(kept, HandClock()), HandClock()).run(REQUEST)
+        await observed(error, kept).run(REQUEST)
     assert kept.events[0].data["ending"] == ending
     assert not {"cost_usd", "resumed_tokens"} & kept.events[0].data.keys()
 
