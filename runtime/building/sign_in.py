@@ -107,11 +107,11 @@ class Identities:
         who = process.secrets.token().get_secret_value() if acting is None else f"app {acting.id}"
         account, repositories = f"{github.api_url} {who}", len(process.settings.repositories)
         neighbours = process.connections.neighbours(process.settings.state_dir, account, process.clock)
-        neighbours.join(process.agent.id, repositories)
-        pace.pacing.points.join(process.agent.id, repositories)
-        pace.pacing.points.shares = process.settings.webhook.port is None
-        if github.share is None:
-            pace.pacing.points.neighbours = neighbours.polled
+        points = pace.pacing.points
+        for one in (neighbours, points):
+            one.join(process.agent.id, repositories)
+        points.neighbours, points.divides = neighbours.polled, github.share is None
+        points.shares = process.settings.webhook.port is None
 
     async def _me(self, github: GitHub, name: str) -> Account:
         """Return the token's account; a refusal also says where the token came from, and how to get another one."""

@@ -56,6 +56,8 @@ class Points:
         self._spent: deque[tuple[float, int]] = deque()
         self._sum = 0
         self._slowness, self._refused_at = 1.0, 0.0
+        self.divides = True
+        """False if `share` is this process's own, whatever `neighbours` poll."""
         self._shortest = math.inf
         self.shares = True
         """False if each poll has to ask GitHub itself, because somebody else tells when there is news."""
@@ -79,7 +81,7 @@ class Points:
         if self._off or not self.limited():
             return wanted
         per_minute = POINTS_PER_MINUTE * POLLS_FRACTION * self._share
-        return max(wanted, MINUTE * (self.polled + sum(self.neighbours())) / per_minute) * self._slow()
+        return max(wanted, MINUTE * (self.polled + sum(self._rivals())) / per_minute) * self._slow()
 
     def shared_seconds(self) -> float:
         """Return for how many seconds a list that another agent of the account has read will do; 0 for not at all.
@@ -115,10 +117,13 @@ class Points:
 
     def _allowed(self, *, urgent: bool) -> float:
         """Return the points of a minute that this process may spend; enough for one read in any case."""
-        agents, polled, others = max(1, len(self._polled)), max(1, self.polled), self.neighbours()
+        agents, polled, others = max(1, len(self._polled)), max(1, self.polled), self._rivals()
         polls, work = polled / (polled + sum(others)), agents / (agents + len(others))
         part = self._share * (POLLS_FRACTION * polls + (1 - POLLS_FRACTION) * work) / self._slow()
         return max(1.0, POINTS_PER_MINUTE * part * (1.0 if urgent else 1.0 - URGENT_RESERVE))
+
+    def _rivals(self) -> Sequence[int]:
+        return self.neighbours() if self.divides else ()
 
     def _spend(self, points: int) -> None:
         self._forget()

@@ -33,6 +33,13 @@ def test_polls_take_half_of_the_points_however_many_repositories_there_are(
     assert points(PassingClock(50.0), polled=polled, others=others, share=share).interval(30) == seconds
 
 
+def test_a_share_of_its_own_is_not_divided_with_the_neighbours() -> None:
+    made = points(PassingClock(50.0), polled=300, others=(300, 300, 300), share=0.5)
+    made.divides = False
+    assert made.interval(30) == 80
+    assert made.shared_seconds() == 10, "their lists are read all the same"
+
+
 def test_agents_of_one_process_are_counted_together_and_once() -> None:
     made = points(PassingClock(50.0), polled=200)
     made.join("reviewer-a", 200)
