@@ -40,10 +40,9 @@ from shared.errors import EngineError, Misconfigured, Transient
 from shared.git import history
 from shared.git.append_only_log import newer_version
 from shared.git.mirror import PROOF
+from shared.github.branch_rules import BranchRules, MergeRules, Protection, protection
 from shared.github.comments import Comments
-from shared.github.merge_rules import BranchRules, MergeRules
 from shared.github.people import People
-from shared.github.protection import Protection, protection
 from shared.lock.codec import FENCE_NAMESPACE, AckState
 from shared.lock.comment import read_ack
 from shared.lock.record import read_fence

@@ -10,10 +10,10 @@ from console.manual import link
 from runtime.building.identity import git_identity
 from shared.errors import NotAllowed
 from shared.git.probe import UnfitServer, try_server
-from shared.github import approval_rules, item_changes
+from shared.github import item_changes
 from shared.github.access import access, granted_to_app
+from shared.github.branch_rules import Protection, missing_for_approvals, protection
 from shared.github.label_board import LabelBoard
-from shared.github.protection import Protection, protection
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Repository
 
@@ -136,7 +136,7 @@ async def base_branch(visit: RepositoryContext) -> Sequence[Finding]:
     github, name, branch = visit.me.github, visit.configured.name, visit.base_branch
     found = await protection(github, name, branch)
     findings = [protection_finding(found, branch, visit.name)]
-    lacking = await approval_rules.missing(github, name, branch) if found is Protection.PULL_REQUESTS else None
+    lacking = await missing_for_approvals(github, name, branch) if found is Protection.PULL_REQUESTS else None
     return findings if lacking is None else [*findings, approvals_finding(lacking, branch, visit.name)]
 
 

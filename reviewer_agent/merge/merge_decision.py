@@ -9,7 +9,7 @@ from reviewer_agent.merge.blockers import OF_CARE, Blocker
 from reviewer_agent.review.verdict import Judgement, PersonOnly
 from reviewer_agent.snapshot import Merge, Snapshot
 from shared.ci.verdict import CiVerdict, is_green
-from shared.github.merge_rules import MergeRules
+from shared.github.branch_rules import MergeRules
 from shared.models import PullRequest, Review
 from shared.workflow.labels import Flag
 

@@ -11,13 +11,13 @@ from runtime.building.sign_in import SignedIn
 from runtime.telemetry.observed_hub import ObservedChanges, ObservedChecks, ObservedReviews
 from shared.errors import Misconfigured
 from shared.github.attachments import Attachments
+from shared.github.branch_rules import BranchRules
 from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.issues import Issues
 from shared.github.label_board import LabelBoard
 from shared.github.merge_queue import MergeQueue
-from shared.github.merge_rules import BranchRules
 from shared.github.people import People
 from shared.github.points import Points
 from shared.github.pulls import Pulls

@@ -6,12 +6,24 @@ protection: everywhere in the engine that means that no requirement is known.
 
 from __future__ import annotations
 
+from dataclasses import astuple, dataclass
+from enum import StrEnum
+from functools import reduce
 from typing import Any
 
 from shared.errors import NotAllowed
+from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
+from shared.newest import Newest
+
+RULES_SECONDS = 600.0
+"""Seconds for which the rules of a branch are used as read last."""
+
+DISMISS_STALE = "Dismiss stale pull request approvals when new commits are pushed"
+LAST_PUSH = "Require approval of the most recent reviewable push"
+"""The two settings, in the words of GitHub's page: with both, no approval is of another commit than the merged one."""
 
 
 async def rules(github: GitHub, repository: str, branch: str) -> list[Any]:
@@ -22,9 +34,137 @@ async def rules(github: GitHub, repository: str, branch: str) -> list[Any]:
         return []
 
 
-async def classic(github: GitHub, repository: str, branch: str) -> Any | None:
+async def _classic(github: GitHub, repository: str, branch: str) -> Any | None:
     """Return the classic protection of a branch, as GitHub shows it; None if there is none to be seen."""
     try:
         return await github.get(f"/repos/{repository}/branches/{segment(branch)}/protection")
     except (NotFound, NotAllowed):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRules:
+    """Requirements for a merge besides green checks; the requirements of several rules add up.
+
+    `last_push`: an approval by somebody other than the author of the last push. `conversations`: all of them resolved.
+    `up_to_date`: the branch has all that its base has. `queue`: merges go through GitHub's merge queue. `dismisses`:
+    a push dismisses the approvals of earlier commits. `pull_requests`: the branch changes by pull requests only.
+    """
+
+    approvals: int = 0
+    code_owners: bool = False
+    last_push: bool = False
+    conversations: bool = False
+    up_to_date: bool = False
+    queue: bool = False
+    dismisses: bool = False
+    pull_requests: bool = False
+
+    def __or__(self, other: MergeRules) -> MergeRules:
+        return MergeRules(*map(max, astuple(self), astuple(other)))
+
+
+class BranchRules:
+    """The rules of one repository's branches, as far as this token sees them."""
+
+    def __init__(self, github: GitHub, repository: str) -> None:
+        self._github = github
+        self._repository = repository
+        self._known: Newest[str, tuple[float, MergeRules]] = Newest()
+
+    async def of(self, branch: str) -> MergeRules:
+        """Return the requirements for a merge into `branch`; only administrators see classic protection.
+
+        Read anew after `RULES_SECONDS`. Raises `Transient`.
+        """
+        now = self._github.clock.boot()
+        at, known = self._known.get(branch, (now, None))
+        if known is None or now - at >= RULES_SECONDS:
+            known = await self._read(branch)
+            self._known[branch] = now, known
+        return known
+
+    async def _read(self, branch: str) -> MergeRules:
+        found = await rules(self._github, self._repository, branch)
+        classic = await _classic(self._github, self._repository, branch)
+        by_protection = MergeRules() if classic is None else wire.read(_protection, classic)
+        return reduce(MergeRules.__or__, wire.each(_rule, found), by_protection)
+
+
+async def missing_for_approvals(github: GitHub, repository: str, branch: str) -> tuple[str, ...] | None:
+    """Return which of `DISMISS_STALE` and `LAST_PUSH` `branch` lacks; None if no rule asks for pull requests.
+
+    Only administrators see classic protection. Raises `Transient`.
+    """
+    found = await BranchRules(github, repository).of(branch)
+    settings = {DISMISS_STALE: found.dismisses, LAST_PUSH: found.last_push}
+    return tuple(one for one, is_set in settings.items() if not is_set) if found.pull_requests else None
+
+
+def _rule(value: Any) -> MergeRules:
+    asked = value.get("parameters") or {}
+    match value["type"]:
+        case "pull_request":
+            return MergeRules(
+                approvals=int(asked.get("required_approving_review_count") or 0),
+                code_owners=bool(asked.get("require_code_owner_review")),
+                last_push=bool(asked.get("require_last_push_approval")),
+                conversations=bool(asked.get("required_review_thread_resolution")),
+                dismisses=bool(asked.get("dismiss_stale_reviews_on_push")),
+                pull_requests=True,
+            )
+        case "required_status_checks":
+            return MergeRules(up_to_date=bool(asked.get("strict_required_status_checks_policy")))
+        case "merge_queue":
+            return MergeRules(queue=True)
+        case _:
+            return MergeRules()
+
+
+def _protection(value: Any) -> MergeRules:
+    reviews = value.get("required_pull_request_reviews") or {}
+    return MergeRules(
+        approvals=int(reviews.get("required_approving_review_count") or 0),
+        code_owners=bool(reviews.get("require_code_owner_reviews")),
+        last_push=bool(reviews.get("require_last_push_approval")),
+        conversations=bool((value.get("required_conversation_resolution") or {}).get("enabled")),
+        up_to_date=bool((value.get("required_status_checks") or {}).get("strict")),
+        dismisses=bool(reviews.get("dismiss_stale_reviews")),
+        pull_requests="required_pull_request_reviews" in value,
+    )
+
+
+class Protection(StrEnum):
+    """The protection of a branch."""
+
+    ABSENT = "absent"
+    """There is no such branch."""
+    NONE = "none"
+    PUSHABLE = "pushable"
+    """Protected, but no rule asks for pull requests."""
+    PULL_REQUESTS = "pull requests"
+    """It changes by pull requests only."""
+    UNKNOWN = "unknown"
+    """Protected in a way that only administrators can see."""
+
+
+async def protection(github: GitHub, repository: str, branch: str) -> Protection:
+    """Return the protection of `branch`, by rulesets (which everybody sees) or classic protection (which few do)."""
+    path = f"/repos/{repository}/branches/{segment(branch)}"
+    try:
+        protected = wire.read(_protected, await github.get(path))
+    except NotFound:
+        return Protection.ABSENT
+    found = wire.each(_rule, await rules(github, repository, branch))
+    if any(one.pull_requests for one in found):
+        return Protection.PULL_REQUESTS
+    if not protected:
+        return Protection.NONE
+    classic = await _classic(github, repository, branch)
+    if classic is None:
+        return Protection.PUSHABLE if found else Protection.UNKNOWN
+    return Protection.PULL_REQUESTS if wire.read(_protection, classic).pull_requests else Protection.PUSHABLE
+
+
+def _protected(value: Any) -> bool:
+    return bool(value["protected"])

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from shared.github.attachments import Image
+from shared.github.branch_rules import MergeRules
 from shared.github.item_changes import ItemChange
 from shared.github.label_board import WantedLabels
-from shared.github.merge_rules import MergeRules
 from shared.github.status import Status
 from shared.github.status_record import Record
 from shared.lock.hold import Held

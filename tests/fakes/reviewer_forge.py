@@ -25,7 +25,7 @@ from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
 from reviewer_agent.snapshot import Merge
 from shared.git.failures import NoSuchRef
-from shared.github.merge_rules import MergeRules
+from shared.github.branch_rules import MergeRules
 from shared.llm.port import CoderCall, Ending, Request, RunOutcome
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held

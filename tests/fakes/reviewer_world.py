@@ -10,7 +10,7 @@ from typing import Any
 
 from fakes.lock_server import BOT, EPOCH, Server
 from reviewer_agent.review.questions import Recorded
-from shared.github.merge_rules import MergeRules
+from shared.github.branch_rules import MergeRules
 from shared.github.status import Status
 from shared.llm.port import Request
 from shared.lock.codec import ItemKey

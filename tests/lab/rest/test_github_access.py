@@ -15,11 +15,17 @@ from judge import Judge
 
 from lab.github.server import Lab
 from shared.github.access import Access, access, needed
-from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH, missing
+from shared.github.branch_rules import (
+    DISMISS_STALE,
+    LAST_PUSH,
+    BranchRules,
+    MergeRules,
+    Protection,
+    missing_for_approvals,
+    protection,
+)
 from shared.github.client import GitHub
-from shared.github.merge_rules import BranchRules, MergeRules
 from shared.github.pacing import Pacing
-from shared.github.protection import Protection, protection
 from shared.github.tokens import Kept
 from shared.lock.write_permit import OperatorPermit
 from shared.workflow import AGENTS, Role
@@ -130,7 +136,7 @@ async def test_what_a_branch_lacks_for_approvals_to_be_of_what_is_merged(
     plans: list[Plan], expected: tuple[str, ...] | None
 ) -> None:
     async with scripted(*plans) as (github, _):
-        assert await missing(github, "o/r", "main") == expected
+        assert await missing_for_approvals(github, "o/r", "main") == expected
 
 
 REVIEWS = {"required_approving_review_count": 2, "require_code_owner_review": True, "require_last_push_approval": True}
@@ -155,18 +161,26 @@ CLASSIC = {
     [
         ([Plan(body=[]), NOT_SEEN], MergeRules()),
         ([Plan(404, {"message": "Not Found"}), NOT_SEEN], MergeRules()),
-        ([Plan(body=[{"type": "deletion"}, {"type": "pull_request"}]), NOT_SEEN], MergeRules()),
+        ([Plan(body=[{"type": "deletion"}, {"type": "pull_request"}]), NOT_SEEN], MergeRules(pull_requests=True)),
         (
             [Plan(body=[{"type": "pull_request", "parameters": REVIEWS}]), NOT_SEEN],
-            MergeRules(2, code_owners=True, last_push=True),
+            MergeRules(2, code_owners=True, last_push=True, pull_requests=True),
         ),
         (
             [Plan(body=[RESOLVED, STRICT, {"type": "merge_queue"}]), NOT_SEEN],
-            MergeRules(conversations=True, up_to_date=True, queue=True, dismisses=True),
+            MergeRules(conversations=True, up_to_date=True, queue=True, dismisses=True, pull_requests=True),
         ),
         (
             [Plan(body=[{"type": "pull_request", "parameters": REVIEWS}]), Plan(body=CLASSIC)],
-            MergeRules(3, code_owners=True, last_push=True, conversations=True, up_to_date=True, dismisses=True),
+            MergeRules(
+                approvals=3,
+                code_owners=True,
+                last_push=True,
+                conversations=True,
+                up_to_date=True,
+                dismisses=True,
+                pull_requests=True,
+            ),
         ),
         ([Plan(body=[]), Plan(body={"enforce_admins": {}})], MergeRules()),
     ],

@@ -14,13 +14,13 @@ from lab.github.world.checks import AnnotationRecord
 from lab.github.world.issues import MOST_LABELS
 from lab.github.world.pulls import DiffPlace, PullRecord
 from shared.github import branch_rules
+from shared.github.branch_rules import BranchRules
 from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.inbox import Inbox
 from shared.github.issues import Issues
 from shared.github.label_board import LabelBoard, WantedLabels
-from shared.github.merge_rules import BranchRules
 from shared.github.pulls import Pulls
 from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews

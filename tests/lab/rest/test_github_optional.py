@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from github_script import Plan, scripted
 
-from shared.github import approval_rules
+from shared.github.branch_rules import DISMISS_STALE, LAST_PUSH, Protection, missing_for_approvals, protection
 from shared.github.checks import Checks
-from shared.github.protection import Protection, protection
 
 R = "o/r"
 BRANCH = {"name": "main", "protected": True, "protection": {"required_status_checks": {"contexts": ["test"]}}}
@@ -26,9 +25,9 @@ async def test_a_server_without_rulesets_asks_for_what_its_protection_asks_for(r
     async with scripted(Plan(body=BRANCH), refusal, classic) as (github, _):
         assert await protection(github, R, "main") is Protection.PULL_REQUESTS
     async with scripted(refusal, classic) as (github, _):
-        assert await approval_rules.missing(github, R, "main") == (
-            approval_rules.DISMISS_STALE,
-            approval_rules.LAST_PUSH,
+        assert await missing_for_approvals(github, R, "main") == (
+            DISMISS_STALE,
+            LAST_PUSH,
         )
 
 
@@ -37,4 +36,4 @@ async def test_without_either_nothing_is_known_and_nothing_fails(refusal: Plan) 
     async with scripted(Plan(body=BRANCH), refusal, refusal) as (github, _):
         assert await protection(github, R, "main") is Protection.UNKNOWN
     async with scripted(refusal, refusal) as (github, _):
-        assert await approval_rules.missing(github, R, "main") is None
+        assert await missing_for_approvals(github, R, "main") is None

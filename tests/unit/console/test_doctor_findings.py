@@ -13,9 +13,7 @@ from config.settings import Settings
 from console.doctor import account, machine, probes, repository
 from console.doctor.finding import Machine, Status, pushes_workflows
 from console.doctor.probes import identities
-from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
-from shared.github.merge_rules import MergeRules
-from shared.github.protection import Protection
+from shared.github.branch_rules import DISMISS_STALE, LAST_PUSH, MergeRules, Protection
 from shared.lock.codec import Ack, AckState, ItemKey
 from shared.lock.comment import write_ack
 from shared.loop.real_clock import RealClock

@@ -10,7 +10,7 @@ from fakes.reviewer_world import ADA, DIFF, HEAD, NEXT, OPENED
 
 from reviewer_agent.merge.merge_decision import unmet
 from reviewer_agent.review.patch import is_same
-from shared.github.merge_rules import MergeRules
+from shared.github.branch_rules import MergeRules
 from shared.models import Review, ReviewState
 
 TWO = MergeRules(approvals=2)
