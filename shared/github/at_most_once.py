@@ -6,7 +6,7 @@ A named comment that is not seen is looked for until the replicas have caught up
 A `Notice`, which needs no lease, is not named: only a holder moves the fence, and the ACK for it would be
 one comment more than the second reply that a kill right after the first one may lead to. Nothing is decided by such a
 reply, both say the same, and of two status comments every agent edits the older one. A reply that was only lost is
-remembered by its process (`shared/github/unanswered.py`).
+remembered by its process (`Unanswered` in `shared/github/comments.py`).
 """
 
 from __future__ import annotations

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from shared.errors import NotAllowed
-from shared.github import branch_rules, check_wire, wire
+from shared.github import branch_rules, wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
 from shared.lock.write_permit import WritePermit
-from shared.models import Check
+from shared.models import Check, CheckOutcome
 from shared.newest import Newest
 
 REQUIRED_SECONDS = 600.0
@@ -16,6 +19,16 @@ REQUIRED_SECONDS = 600.0
 
 PULLS_LOOKED_AT = 5
 """Pull requests whose checks are looked at to learn if there is any CI."""
+
+_JOB = re.compile(r"/actions/runs/(\d+)/jobs?/(\d+)")
+_CONCLUDED = {
+    "success": CheckOutcome.PASSED,
+    "neutral": CheckOutcome.NEUTRAL,
+    "skipped": CheckOutcome.NEUTRAL,
+    "action_required": CheckOutcome.UNKNOWN,
+    "stale": CheckOutcome.STALE,
+}
+"""Outcome by conclusion; every other conclusion is a failure."""
 
 
 class Checks:
@@ -31,7 +44,7 @@ class Checks:
         """Return the newest run of each check and the newest status of each context; empty if there are none."""
         runs = await self._github.pages(f"{self._path}/commits/{sha}/check-runs", filter="latest")
         statuses = await self._github.pages(f"{self._path}/commits/{sha}/status")
-        return wire.each(check_wire.check_run, runs) + wire.each(check_wire.commit_status, statuses)
+        return wire.each(check_run, runs) + wire.each(commit_status, statuses)
 
     async def ever(self, tip: str) -> bool:
         """Return whether anything was ever checked here: a workflow run, or a check of `tip` or a recent pull request.
@@ -41,7 +54,7 @@ class Checks:
         if await self._has_run():
             return True
         newest = {"state": "all", "sort": "updated", "direction": "desc", "per_page": PULLS_LOOKED_AT}
-        pulls = wire.each(check_wire.head_of, await self._github.get(f"{self._path}/pulls", **newest))
+        pulls = wire.each(_head_of, await self._github.get(f"{self._path}/pulls", **newest))
         for sha in dict.fromkeys((tip, *pulls)):
             if await self.of(sha):
                 return True
@@ -50,14 +63,14 @@ class Checks:
     async def _has_run(self) -> bool:
         """Return whether a workflow ever ran; False also for a token that may not know."""
         try:
-            return wire.read(check_wire.total, await self._github.get(f"{self._path}/actions/runs", per_page=1)) > 0
+            return wire.read(_total, await self._github.get(f"{self._path}/actions/runs", per_page=1)) > 0
         except (NotFound, NotAllowed):
             return False
 
     async def unstarted(self, sha: str) -> tuple[Check, ...]:
         """Return check suites that could not start on a commit, as failed checks: they have no check runs at all."""
         suites = await self._github.pages(f"{self._path}/commits/{sha}/check-suites")
-        return tuple(check for check in wire.each(check_wire.unstarted, suites) if check is not None)
+        return tuple(check for check in wire.each(_unstarted, suites) if check is not None)
 
     async def required(self, branch: str) -> frozenset[str]:
         """Return the names of the checks without which nothing may be merged into `branch`.
@@ -78,11 +91,11 @@ class Checks:
             found = await self._github.get(f"{self._path}/branches/{segment(branch)}")
         except (NotFound, NotAllowed):
             return frozenset()
-        return wire.read(check_wire.required_by_branch, found)
+        return wire.read(_required_by_branch, found)
 
     async def _by_rules(self, branch: str) -> frozenset[str]:
         rules = await branch_rules.rules(self._github, self._repository, branch)
-        return frozenset().union(*wire.each(check_wire.required_by_rule, rules))
+        return frozenset().union(*wire.each(_required_by_rule, rules))
 
     async def rerun(self, run_id: int, permit: WritePermit) -> None:
         """Run the failed jobs of a finished workflow run once more.
@@ -94,8 +107,94 @@ class Checks:
     async def annotations(self, check_run_id: int) -> tuple[str, ...]:
         """Return a check run's remarks on single lines: `path:line: level: message`, in GitHub's order."""
         found = await self._github.pages(f"{self._path}/check-runs/{check_run_id}/annotations")
-        return wire.each(check_wire.annotation, found)
+        return wire.each(_annotation, found)
 
     async def log(self, job_id: int) -> str:
         """Return the log of a job, streamed, its last 2 MiB; raises `Gone` if GitHub no longer keeps it."""
         return await self._github.text(f"{self._path}/actions/jobs/{job_id}/logs", accept="application/vnd.github+json")
+
+
+def check_run(value: Any) -> Check:
+    """Read a check run; `summary` begins with GitHub's conclusion, `job_id` is set for jobs of GitHub Actions."""
+    conclusion, output = value.get("conclusion") or "", value.get("output") or {}
+    texts = (conclusion, output.get("title"), output.get("summary"))
+    return Check(
+        name=str(value["name"]),
+        outcome=_outcome(value["status"], conclusion),
+        summary=": ".join(str(text) for text in texts if text),
+        job_id=_job_id(value),
+        conclusion=str(conclusion),
+        run_id=_run_id(value),
+        check_run_id=int(value["id"]),
+    )
+
+
+def _unstarted(value: Any) -> Check | None:
+    """Read a check suite that could not start as a failed check; None for every other one, queued or not."""
+    if value.get("conclusion") != "startup_failure":
+        return None
+    name = str((value.get("app") or {}).get("name") or "check suite")
+    return Check(name, CheckOutcome.FAILED, "startup_failure", conclusion="startup_failure")
+
+
+def _annotation(value: Any) -> str:
+    """Read an annotation of a check run as one line, as compilers write it."""
+    return f"{value['path']}:{value['start_line']}: {value['annotation_level']}: {value['message']}"
+
+
+def commit_status(value: Any) -> Check:
+    """Read a commit status."""
+    outcomes = {"pending": CheckOutcome.RUNNING, "success": CheckOutcome.PASSED}
+    return Check(
+        name=str(value["context"]),
+        outcome=outcomes.get(value["state"], CheckOutcome.FAILED),
+        summary=value.get("description") or "",
+        conclusion=str(value["state"]),
+    )
+
+
+def _required_by_branch(value: Any) -> frozenset[str]:
+    """Read the checks that the classic protection of a branch requires; everybody who reads the branch sees them."""
+    required = (value.get("protection") or {}).get("required_status_checks") or {}
+    checks = required.get("checks") or ()
+    return frozenset(str(name) for name in required.get("contexts") or ()) | frozenset(
+        str(check["context"]) for check in checks
+    )
+
+
+def _required_by_rule(value: Any) -> frozenset[str]:
+    """Read the checks that one rule of a ruleset requires; a rule of another kind requires none."""
+    if value["type"] != "required_status_checks":
+        return frozenset()
+    checks = (value.get("parameters") or {}).get("required_status_checks") or ()
+    return frozenset(str(check["context"]) for check in checks)
+
+
+def _outcome(status: str, conclusion: str) -> CheckOutcome:
+    if status != "completed":
+        return CheckOutcome.RUNNING
+    return _CONCLUDED.get(conclusion, CheckOutcome.FAILED)
+
+
+def _job_id(value: Any) -> int | None:
+    """Read a check run's job id, which is the id of the run itself; apps other than Actions have no job."""
+    found = _JOB.search(value.get("details_url") or "")
+    if found is not None:
+        return int(found[2])
+    return int(value["id"]) if (value.get("app") or {}).get("slug") == "github-actions" else None
+
+
+def _run_id(value: Any) -> int | None:
+    """Read the workflow run of a job, which is the unit that can be run again."""
+    found = _JOB.search(value.get("details_url") or "")
+    return int(found[1]) if found is not None else None
+
+
+def _total(value: Any) -> int:
+    """Read the number of entries of a list of which `value` is one page."""
+    return int(value["total_count"])
+
+
+def _head_of(value: Any) -> str:
+    """Read the head commit of a pull request in a list."""
+    return str(value["head"]["sha"])

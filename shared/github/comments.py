@@ -1,24 +1,40 @@
-"""Comments of issues and pull requests, in the order of their ids."""
+"""Comments of issues and pull requests: read, written, and remembered by thread."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from shared.errors import UnknownOutcome
 from shared.github import wire
 from shared.github.client import GitHub
-from shared.github.errors import NotFound
-from shared.github.replica_lag import COMMENT, YOUNG_SECONDS
-from shared.github.threads import Threads
-from shared.github.unanswered import Unanswered
+from shared.github.errors import NotFound, NotShown
+from shared.github.replica_lag import COMMENT, PATIENCE_SECONDS, YOUNG_SECONDS
 from shared.lock.write_permit import ACK, Notice, WritePermit
 from shared.models import Comment
+from shared.newest import Newest
+from shared.text import comment_signatures
 
 PAGE = 100
 """Comments that come with one request."""
+
+RECENT_SECONDS = 30.0
+"""Age in seconds below which a reading is as new as a poll's."""
+
+OVERLAP = timedelta(seconds=60)
+"""Time by which a partial reading must reach back behind the one before, because servers show changes late."""
+
+MOST = 64
+"""Most threads that are kept; the least recently used goes first."""
+
+_CommentKey = tuple[int, str]
+"""The thread, and the mark or text of a comment that stands in it once."""
+
+_BY_TEXT = frozenset({"mac", "rev", "sum"})
+"""Fields of a mark that differ between two texts of the same comment."""
 
 
 class Comments:
@@ -130,3 +146,95 @@ class Comments:
 def _count(item: Any) -> int:
     """Read how many comments an issue or a pull request has, by its own count."""
     return int(item["comments"])
+
+
+@dataclass(slots=True)
+class _Thread:
+    """`whole_at` (boot clock) is when it was last read whole; changes are known up to `until` (server time)."""
+
+    comments: dict[int, Comment]
+    whole_at: float
+    until: datetime
+
+
+class Threads:
+    """The threads of one repository as this process knows them. Only whole readings show deletions."""
+
+    def __init__(self) -> None:
+        self._known: Newest[int, _Thread] = Newest(MOST)
+
+    def read(
+        self, number: int, comments: Iterable[Comment], *, since: datetime | None, boot: float, at: datetime
+    ) -> None:
+        """Keep a reading begun at `boot`, at server time `at`: all comments, or those that changed from `since` on."""
+        thread = self._known.get(number)
+        if since is None:
+            self._known[number] = _Thread({comment.id: comment for comment in comments}, boot, at)
+        elif thread is not None and since <= thread.until - OVERLAP:
+            for comment in comments:
+                if comment.id not in thread.comments or thread.comments[comment.id].updated_at <= comment.updated_at:
+                    thread.comments[comment.id] = comment
+            thread.until = at
+        else:
+            self._known.pop(number, None)  # something may have happened in between
+
+    def wrote(self, comment: Comment) -> None:
+        """Keep a comment from the reply to our own write."""
+        known = self._known.get(comment.number)
+        if known is not None:
+            known.comments[comment.id] = comment
+
+    def forget(self, number: int) -> None:
+        """Forget a thread, which is then read anew: it may have a comment that no reading has shown."""
+        self._known.pop(number, None)
+
+    def gone(self, id: int) -> None:
+        """Forget a comment that does not exist any more."""
+        for known in self._known.values():
+            known.comments.pop(id, None)
+
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        """Return a thread by readings of any age and our own writes; None if it is not known whole."""
+        found = self._known.get(number)
+        return None if found is None else tuple(found.comments[id] for id in sorted(found.comments))
+
+    def recent_thread(self, number: int, boot: float, witness: int = 0) -> tuple[Comment, ...] | None:
+        """Return a thread read whole in the last 30 seconds, or with the comment `witness`; None if unknown."""
+        known = self._known.get(number)
+        if known is None or (boot - known.whole_at >= RECENT_SECONDS and witness not in known.comments):
+            return None
+        self._known.move_to_end(number)
+        return self.known(number)
+
+
+class Unanswered:
+    """Notices whose reply was lost: they may exist although no list shows them yet.
+
+    A holder of a lease names in the fence what it sends (`shared/github/at_most_once.py`). A notice has no fence; the
+    process that has sent it remembers, and sends the same one again only when every replica would show it. A process
+    that is killed in between remembers nothing: its second reply says the same as the first one.
+    """
+
+    def __init__(self, boot: Callable[[], float]) -> None:
+        self._boot = boot
+        self._sent: dict[_CommentKey, float] = {}
+
+    @contextmanager
+    def sending(self, number: int, body: str) -> Iterator[None]:
+        """Open a block that posts `body`, which was looked for and not seen; raises `NotShown` while it may exist."""
+        comment, now = _comment_key(number, body), self._boot()
+        self._sent = {other: at for other, at in self._sent.items() if now - at < PATIENCE_SECONDS}
+        if comment in self._sent:
+            raise NotShown(f"{comment[1]} in #{number}", self._sent[comment] + PATIENCE_SECONDS - now)
+        try:
+            yield
+        except UnknownOutcome:
+            self._sent[comment] = self._boot()
+            raise
+
+
+def _comment_key(number: int, body: str) -> _CommentKey:
+    mark = comment_signatures.find(body)
+    if mark is None:
+        return number, body
+    return number, " ".join([mark.name, *(value for field, value in mark.fields.items() if field not in _BY_TEXT)])

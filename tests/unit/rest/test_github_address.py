@@ -8,8 +8,8 @@ import pytest
 
 from shared.errors import Transient
 from shared.github.address import ApiRoot, query, segment
+from shared.github.calls import Moves, repository_id
 from shared.github.errors import Moved
-from shared.github.moves import Moves, repository_id
 from shared.retry_times import http_date
 
 

@@ -9,7 +9,7 @@ import pytest
 from gidgethub import HTTPException
 
 from shared.errors import Blocked, Transient, UnknownOutcome
-from shared.github import check_wire, wire
+from shared.github import checks, wire
 from shared.github.errors import Refused, failure
 from shared.github.transport import Response
 from shared.models import GHOST_ID, CheckOutcome
@@ -55,7 +55,7 @@ def test_whatever_is_missing_makes_the_answer_unusable(value: Any) -> None:
     ],
 )
 def test_conclusions(status: str, conclusion: str | None, outcome: CheckOutcome) -> None:
-    check = check_wire.check_run({"id": 1, "name": "x", "status": status, "conclusion": conclusion, "output": None})
+    check = checks.check_run({"id": 1, "name": "x", "status": status, "conclusion": conclusion, "output": None})
     assert check.outcome is outcome
     assert check.summary == (conclusion or "")
 
@@ -69,9 +69,9 @@ def test_conclusions(status: str, conclusion: str | None, outcome: CheckOutcome)
 )
 def test_a_check_run_keeps_its_own_id_whichever_app_reports_it(slug: str, url: str, job: int | None) -> None:
     value = {"id": 8, "name": "x", "status": "completed", "conclusion": "failure", "details_url": url}
-    check = check_wire.check_run({**value, "app": {"slug": slug}})
+    check = checks.check_run({**value, "app": {"slug": slug}})
     assert (check.check_run_id, check.job_id) == (8, job)
-    assert check_wire.commit_status({"context": "ci", "state": "failure"}).check_run_id is None
+    assert checks.commit_status({"context": "ci", "state": "failure"}).check_run_id is None
 
 
 def ends(head: Any, base: Any) -> Any:

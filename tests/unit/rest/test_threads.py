@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from shared.github.threads import MOST, RECENT_SECONDS, Threads
+from shared.github.comments import MOST, RECENT_SECONDS, Threads
 from shared.models import Account, Comment
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
