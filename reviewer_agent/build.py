@@ -53,9 +53,6 @@ def build(parts: RepositoryAdapters) -> Agent:
         updates=UpdateTurns(
             git.fences, github.server_time, github.pulls, github.names, frozenset(parts.configured.labels.exclude)
         ),
-        rules=github.rules,
-        queue=github.merge_queue,
-        threads=github.review_threads,
         closing=parts.closing,
         replies=replies(parts),
     )

@@ -121,7 +121,7 @@ class Effects:
         if not threads:
             return
         try:
-            count = await self._forge.threads.resolve(held.fence.key.number, threads, held)
+            count = await self._forge.reviews.resolve(held.fence.key.number, threads, held)
             log.info("threads_resolved", outcome="completed", count=count)
         except (Blocked, Transient) as error:
             log.warning("threads_not_resolved", outcome="skipped", error=str(error))
@@ -134,7 +134,7 @@ class Effects:
         try:
             reviews = await self._forge.reviews.of(number)
             earlier = [one for one in reviews if one.id != newest.review_id and reader.read(number, one) is not None]
-            count = await self._forge.threads.hide(earlier, held)
+            count = await self._forge.reviews.hide(earlier, held)
             log.info("reviews_hidden", outcome="completed", count=count)
         except (Blocked, Transient) as error:
             log.warning("reviews_not_hidden", outcome="skipped", error=str(error))

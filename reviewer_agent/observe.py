@@ -197,7 +197,7 @@ class Observer:
 
     async def _with_rules(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """Add the base branch's rules that are not met; an approval by the pull request's own author does not count."""
-        rules = await self._forge.rules.of(s.pull_request.base_branch)
+        rules = await self._forge.checks.merge_rules(s.pull_request.base_branch)
         standing = [one for one in standing_approvals(reviews) if one.author.id != s.pull_request.author.id]
         approving = [one for one in standing if await self._counts(one)] if rules.approvals or rules.last_push else []
         s = replace(s, queue=rules.queue, unmet=unmet(rules, s.pull_request, approving))
@@ -209,7 +209,7 @@ class Observer:
 
     async def _would_lose(self, s: Snapshot) -> bool:
         """Return whether today's approvals would be lost, because the base has to be merged in afterwards."""
-        rules = await self._forge.rules.of(s.pull_request.base_branch)
+        rules = await self._forge.checks.merge_rules(s.pull_request.base_branch)
         if not (rules.up_to_date and rules.dismisses) or rules.queue or not s.base_tip:
             return False
         fence = await self._demand.by_worker(s.pull_request)
@@ -229,7 +229,7 @@ class Observer:
         """Read ahead of need what the base branch requires of a merge: later on, that is free. Raises `Transient`."""
         if not self._begun and self._policy.merge is not Merge.NEVER and self._policy.base.name:
             await self._forge.checks.required(self._policy.base.name)
-            await self._forge.rules.of(self._policy.base.name)
+            await self._forge.checks.merge_rules(self._policy.base.name)
         self._begun = True
 
     async def _with_checks(self, s: Snapshot) -> Snapshot:

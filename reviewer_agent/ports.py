@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from shared.github.ports import (
-    BranchRules,
     Checks,
     Closing,
     Comments,
     CompleteInbox,
     Issues,
     LabelBoard,
-    MergeQueue,
     People,
     Pulls,
     Replies,
     Reviews,
-    ReviewThreads,
     StatusBoard,
 )
 
@@ -39,8 +36,5 @@ class Forge:
     status: StatusBoard
     turns: MergeTurns
     updates: UpdateTurns
-    rules: BranchRules
-    queue: MergeQueue
-    threads: ReviewThreads
     closing: Closing
     replies: Replies

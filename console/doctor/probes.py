@@ -40,7 +40,7 @@ from shared.errors import EngineError, Misconfigured, Transient
 from shared.git import history
 from shared.git.append_only_log import newer_version
 from shared.git.mirror import PROOF
-from shared.github.branch_rules import BranchRules, MergeRules, Protection, protection
+from shared.github.branch_rules import MergeRules, Protection, merge_rules, protection
 from shared.github.comments import Comments
 from shared.github.people import People
 from shared.lock.codec import FENCE_NAMESPACE, AckState
@@ -109,7 +109,7 @@ _WHO = {
 async def merge(visit: RepositoryContext) -> Sequence[Finding]:
     """Report who merges, by which method, and what each merge waits for."""
     github, branch = visit.me.github, visit.base_branch
-    rules = await BranchRules(github, visit.name).of(branch)
+    rules = await merge_rules(github, visit.name, branch)
     hidden = await protection(github, visit.name, branch) is Protection.UNKNOWN
     alone = reviews_alone(visit.machine.settings)
     return [merge_finding(visit.configured.merge, branch, rules, visit.name, alone=alone, hidden=hidden)]

@@ -153,7 +153,7 @@ class Remarks:
         silent = any(not one.body.strip() for one in reviews)
         if not silent:
             return reviews
-        if (await self._forge.rules.of(pull_request.base_branch)).conversations:
+        if (await self._forge.checks.merge_rules(pull_request.base_branch)).conversations:
             return [one for one in reviews if one.body.strip()]  # GitHub itself waits for threads to be resolved
         inline = await self._forge.reviews.comments(pull_request.number)
         begun = {one.review_id for one in inline if one.in_reply_to is None}

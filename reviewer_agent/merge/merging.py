@@ -75,7 +75,7 @@ class Merging:
             return None
         entry = QueueEntry.of(held.fence)
         if entry.head == held.fence.work_head and not snapshot.called_back and snapshot.outside is None:
-            place = await self._forge.queue.look(snapshot.pull_request.node_id, held)
+            place = await self._forge.pulls.queue_place(snapshot.pull_request.node_id, held)
             if place.holds:
                 return await self._effects.queued(held, snapshot, entry)
             return await self._handle_exit(held, snapshot, entry, place.queue_exit)
@@ -84,7 +84,7 @@ class Merging:
     async def _enter_queue(self, held: Held, snapshot: Snapshot, entry: QueueEntry) -> Step:
         head, times = held.fence.work_head, 1 if snapshot.called_back else entry.times + 1
         try:
-            await self._forge.queue.enter(snapshot.pull_request.node_id, head, held)
+            await self._forge.pulls.enqueue(snapshot.pull_request.node_id, head, held)
         except (Refused, NotAllowed) as refused:
             return await self._handle_refusal(held, snapshot, refused)
         log.info("enqueued", outcome="completed", sha=head, times=times)

@@ -11,17 +11,14 @@ from runtime.building.sign_in import SignedIn
 from runtime.telemetry.observed_hub import ObservedChanges, ObservedChecks, ObservedReviews
 from shared.errors import Misconfigured
 from shared.github.attachments import Attachments
-from shared.github.branch_rules import BranchRules
 from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.issues import Issues
 from shared.github.label_board import LabelBoard
-from shared.github.merge_queue import MergeQueue
 from shared.github.people import People
 from shared.github.points import Points
 from shared.github.pulls import Pulls
-from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
 from shared.models import Account, Repository
 from shared.telemetry.event_recorder import EventRecorder
@@ -43,9 +40,6 @@ class GitHubAdapters:
     reviews: Reviews
     checks: Checks
     people: People
-    rules: BranchRules
-    merge_queue: MergeQueue
-    review_threads: ReviewThreads
     attachments: Attachments
     server_time: Callable[[], datetime]
     """Returns GitHub's time by its last answer."""
@@ -71,9 +65,6 @@ async def github_adapters(role: Role, me: SignedIn, configured: RepositorySettin
         reviews=Reviews(github, name),
         checks=Checks(github, name),
         people=people,
-        rules=BranchRules(github, name),
-        merge_queue=MergeQueue(github),
-        review_threads=ReviewThreads(github, name),
         attachments=Attachments(github),
         server_time=lambda: github.server_time,
         points=me.pace.pacing.points,

@@ -16,10 +16,6 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
-from shared.newest import Newest
-
-RULES_SECONDS = 600.0
-"""Seconds for which the rules of a branch are used as read last."""
 
 DISMISS_STALE = "Dismiss stale pull request approvals when new commits are pushed"
 LAST_PUSH = "Require approval of the most recent reviewable push"
@@ -64,31 +60,12 @@ class MergeRules:
         return MergeRules(*map(max, astuple(self), astuple(other)))
 
 
-class BranchRules:
-    """The rules of one repository's branches, as far as this token sees them."""
-
-    def __init__(self, github: GitHub, repository: str) -> None:
-        self._github = github
-        self._repository = repository
-        self._known: Newest[str, tuple[float, MergeRules]] = Newest()
-
-    async def of(self, branch: str) -> MergeRules:
-        """Return the requirements for a merge into `branch`; only administrators see classic protection.
-
-        Read anew after `RULES_SECONDS`. Raises `Transient`.
-        """
-        now = self._github.clock.boot()
-        at, known = self._known.get(branch, (now, None))
-        if known is None or now - at >= RULES_SECONDS:
-            known = await self._read(branch)
-            self._known[branch] = now, known
-        return known
-
-    async def _read(self, branch: str) -> MergeRules:
-        found = await rules(self._github, self._repository, branch)
-        classic = await _classic(self._github, self._repository, branch)
-        by_protection = MergeRules() if classic is None else wire.read(_protection, classic)
-        return reduce(MergeRules.__or__, wire.each(_rule, found), by_protection)
+async def merge_rules(github: GitHub, repository: str, branch: str) -> MergeRules:
+    """Return the requirements for a merge into `branch`; only administrators see classic protection."""
+    found = await rules(github, repository, branch)
+    classic = await _classic(github, repository, branch)
+    by_protection = MergeRules() if classic is None else wire.read(_protection, classic)
+    return reduce(MergeRules.__or__, wire.each(_rule, found), by_protection)
 
 
 async def missing_for_approvals(github: GitHub, repository: str, branch: str) -> tuple[str, ...] | None:
@@ -96,7 +73,7 @@ async def missing_for_approvals(github: GitHub, repository: str, branch: str) ->
 
     Only administrators see classic protection. Raises `Transient`.
     """
-    found = await BranchRules(github, repository).of(branch)
+    found = await merge_rules(github, repository, branch)
     settings = {DISMISS_STALE: found.dismisses, LAST_PUSH: found.last_push}
     return tuple(one for one, is_set in settings.items() if not is_set) if found.pull_requests else None
 

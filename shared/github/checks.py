@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from shared.errors import NotAllowed
 from shared.github import branch_rules, wire
 from shared.github.address import segment
+from shared.github.branch_rules import MergeRules
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
 from shared.lock.write_permit import WritePermit
@@ -15,10 +17,12 @@ from shared.models import Check, CheckOutcome
 from shared.newest import Newest
 
 REQUIRED_SECONDS = 600.0
-"""Seconds for which the required checks of a branch are used as read last."""
+"""Seconds for which the requirements of a branch are used as read last."""
 
 PULLS_LOOKED_AT = 5
 """Pull requests whose checks are looked at to learn if there is any CI."""
+
+T = TypeVar("T")
 
 _JOB = re.compile(r"/actions/runs/(\d+)/jobs?/(\d+)")
 _CONCLUDED = {
@@ -39,6 +43,7 @@ class Checks:
         self._repository = repository
         self._path = f"/repos/{repository}"
         self._required: Newest[str, tuple[float, frozenset[str]]] = Newest()
+        self._merge_rules: Newest[str, tuple[float, MergeRules]] = Newest()
 
     async def of(self, sha: str) -> tuple[Check, ...]:
         """Return the newest run of each check and the newest status of each context; empty if there are none."""
@@ -79,12 +84,28 @@ class Checks:
         a merge that lacks one); a branch that does not exist requires none. Read anew after `REQUIRED_SECONDS`, which
         is free as long as nothing has changed.
         """
+        return await self._recent(self._required, branch, self._read_required)
+
+    async def merge_rules(self, branch: str) -> MergeRules:
+        """Return the requirements for a merge into `branch` besides its checks, as far as this token may see them.
+
+        Read anew after `REQUIRED_SECONDS`. Raises `Transient`.
+        """
+        return await self._recent(self._merge_rules, branch, self._read_merge_rules)
+
+    async def _recent(self, kept: Newest[str, tuple[float, T]], branch: str, read: Callable[[str], Awaitable[T]]) -> T:
+        """Return what was read of a branch within `REQUIRED_SECONDS`, else `read` it."""
         now = self._github.clock.boot()
-        at, known = self._required.get(branch, (now, None))
-        if known is None or now - at >= REQUIRED_SECONDS:
-            known = await self._by_protection(branch) | await self._by_rules(branch)
-            self._required[branch] = now, known
-        return known
+        known = kept.get(branch)
+        if known is None or now - known[0] >= REQUIRED_SECONDS:
+            known = kept[branch] = now, await read(branch)
+        return known[1]
+
+    async def _read_merge_rules(self, branch: str) -> MergeRules:
+        return await branch_rules.merge_rules(self._github, self._repository, branch)
+
+    async def _read_required(self, branch: str) -> frozenset[str]:
+        return await self._by_protection(branch) | await self._by_rules(branch)
 
     async def _by_protection(self, branch: str) -> frozenset[str]:
         try:

@@ -5,7 +5,7 @@ Every other file of this room asks GitHub through `GitHub`; nothing outside the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import datetime
@@ -16,28 +16,33 @@ from gidgethub import HTTPException
 
 from shared.clock import Clock
 from shared.errors import Misconfigured, Transient, UnknownOutcome
-from shared.github import item_versions
-from shared.github.address import ApiRoot, query, segment
-from shared.github.cache import CachedAnswer
+from shared.github import item_versions, wire
+from shared.github.address import GRAPHQL, ApiRoot, query, segment
 from shared.github.calls import MOVED, Calls
-from shared.github.empty_lists import EmptyLists
-from shared.github.errors import NeverSent, NotShown
+from shared.github.errors import NeverSent, NotShown, Refused
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.kept_answers import KeptAnswers
 from shared.github.limits import RateLimit
 from shared.github.pacing import Pacing
-from shared.github.paging import PAGE, address, entries, may_go_on
+from shared.github.paging import entries
 from shared.github.reading import BACKOFF_SECONDS, TEXTS_BESIDE_FILE, Reads
 from shared.github.replica_lag import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
 from shared.github.server_time import DOUBT_SECONDS, LOOPBACK_DOUBT_SECONDS, ServerTime
 from shared.github.transport import ApiRequest, Response, TokenSource, Transport
 from shared.lock.write_permit import ACK, Notice, WritePermit
+from shared.newest import Newest
 from shared.outgoing.outbound_filter import Outgoing
 
 __all__ = ["GitHub", "TokenSource"]
 
 T = TypeVar("T")
+
+EMPTY_SECONDS = 5.0
+"""Seconds for which a list counts as empty that the answer to a write of our own has just shown to be empty."""
+
+MOST_EMPTY = 100
+"""Most such lists that are remembered."""
 
 
 class GitHub:
@@ -71,7 +76,7 @@ class GitHub:
         self._transport = Transport(session, token=token, api_url=root.root, server=server, clock=clock, outgoing=gate)
         self._versions = ItemVersions()
         self.ids = GlobalIds()
-        self.empty = EmptyLists(clock.boot)
+        self._empty: Newest[str, float] = Newest(MOST_EMPTY)
         self._calls = Calls(self._transport, root, pacing.points)
         self.points = pacing.points
         self.points.limited = lambda: self._transport.limits.primary is not None
@@ -165,7 +170,7 @@ class GitHub:
     async def _pages_once(self, path: str, params: Mapping[str, object]) -> list[Any]:
         items: list[Any] = []
         total = 0
-        async for entry in self._walk(path, params):
+        async for entry in self._reads.walk(path, params):
             items += entries(path, entry.decode())
             total = entry.extent.total or 0
         if len(items) < total:
@@ -181,13 +186,24 @@ class GitHub:
         """Return whether a list has to show something that was put there just now."""
         return self._calls.replica_lag.lacking(path, ()) is not None
 
+    def note_count(self, path: str, count: int) -> None:
+        """Note how many entries the answer to a write of our own has just shown a list to have."""
+        self._empty.pop(path.casefold(), None)
+        if not count:
+            self._empty[path.casefold()] = self.clock.boot()
+
+    def shows_empty(self, path: str) -> bool:
+        """Return whether a list was shown to be empty just now, and nothing of ours has been put there since."""
+        at = self._empty.get(path.casefold())
+        return at is not None and self.clock.boot() - at < EMPTY_SECONDS and not self.expects_entry_in(path)
+
     async def listed(self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object) -> list[T]:
         """Return a long list as values of `convert`, over all its pages, in GitHub's order.
 
         The values of a page are kept instead of its text, so that an unchanged page costs neither
         a charged request nor a conversion. `convert` makes frozen values, and is always the same function.
         """
-        return [item async for entry in self._walk(path, params, convert) for item in entry.items]
+        return [item async for entry in self._reads.walk(path, params, convert) for item in entry.items]
 
     async def changed(
         self, path: str, convert: Callable[[Any], tuple[T, ...]], max_age: float = 0.0, **params: object
@@ -202,26 +218,6 @@ class GitHub:
             return None
         self._returned[url] = entry.items
         return entry.items
-
-    async def _walk(
-        self, path: str, params: Mapping[str, object], convert: Callable[[Any], tuple[Any, ...]] | None = None
-    ) -> AsyncIterator[CachedAnswer]:
-        """Yield the pages of a list; a full one is always followed by a look at the next, see `paging`."""
-        asked: set[str] = set()
-        listed, number, unnamed = 0, 1, ""
-        following: str | None = address(path, params)
-        while following is not None:
-            if following in asked:
-                raise Transient(f"GitHub's pages of {path} lead in a circle")
-            asked.add(following)
-            entry = await self._reads.entry(following, urgent=False, convert=convert)
-            if entry.etag and entry.etag == unnamed:
-                return  # this server knows no pages of this list, and has given the same answer again
-            yield entry
-            listed, number = listed + entry.extent.listed, number + 1
-            following, unnamed = (self._root.path(entry.next), "") if entry.next else (None, entry.etag)
-            if following is None and may_go_on(entry.extent, listed, int(str(params.get("per_page", PAGE)))):
-                following = address(path, params, number)
 
     async def _until_shown(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask again after a moment or two; what takes longer is left to the next tick."""
@@ -259,6 +255,17 @@ class GitHub:
         reply = await self._until_shown(lambda: self._write(method, path, body, permit, urgent))
         self.ids.learn(path, reply)
         self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
+        return reply
+
+    async def graphql(self, name: str, document: str, variables: Mapping[str, Any], permit: WritePermit) -> Any:
+        """Return the whole reply to the GraphQL operation `name`, for what REST has not.
+
+        Raises `Refused` with GitHub's errors, which come with a 200, and what `write` raises.
+        """
+        body = {"operationName": name, "query": document, "variables": dict(variables)}
+        reply = await self.write("POST", GRAPHQL, body, permit)
+        if errors := wire.reply(_graphql_errors, reply):
+            raise Refused(f"GraphQL {name}", 422, errors[0], errors[1:])
         return reply
 
     async def _write(self, method: str, path: str, body: Any, permit: WritePermit, urgent: bool) -> Any:
@@ -309,3 +316,7 @@ class GitHub:
         """Note that something exists in the repository at `root`; GitHub may show it late, see `replica_lag`."""
         now = self._root.path(self._calls.address(f"{root}/")).rstrip("/")
         self._calls.replica_lag.expect(Thing(now.casefold(), kind, str(name)), seconds)
+
+
+def _graphql_errors(value: Any) -> tuple[str, ...]:
+    return tuple(str(one["message"]) for one in value.get("errors") or ())

@@ -17,7 +17,6 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
-from shared.github.graphql import ask
 from shared.github.replica_lag import LABEL, YOUNG_SECONDS
 from shared.lock.write_permit import WritePermit
 from shared.workflow.labels import folded
@@ -132,7 +131,7 @@ class ItemChanges:
         if variables is None:
             return None
         try:
-            reply = await ask(self._github, _NAME, document(changes), variables, permit)
+            reply = await self._github.graphql(_NAME, document(changes), variables, permit)
         except (Refused, NotAllowed, Gone) as error:
             log.info("graphql_refused", outcome="skipped", error=str(error))
             if not self._is_too_new(changes, str(error)):
@@ -155,7 +154,7 @@ class ItemChanges:
         for change, count in zip(changes, counts, strict=True):
             self._github.note_labels(f"{self._root}/issues/{change.number}", change.on, change.off)
             if count is not None:
-                self._github.empty.note(f"{self._root}/pulls/{change.number}/reviews", count)
+                self._github.note_count(f"{self._root}/pulls/{change.number}/reviews", count)
         return shown
 
     def _is_too_new(self, changes: Sequence[ItemChange], message: str) -> bool:
@@ -238,7 +237,7 @@ def _parts(n: int, change: ItemChange) -> Iterator[tuple[Mapping[str, str], str]
 async def refusal(github: GitHub, permit: WritePermit) -> str:
     """Return GitHub's refusal to change items by GraphQL; empty if it would accept. Changes nothing."""
     try:
-        await ask(github, _NAME, document([ItemChange(0, off=(NOBODY,))]), {"item0": NOBODY, "off0": []}, permit)
+        await github.graphql(_NAME, document([ItemChange(0, off=(NOBODY,))]), {"item0": NOBODY, "off0": []}, permit)
     except (Refused, NotAllowed, Gone) as error:
         return "" if _UNKNOWN in str(error).casefold() else str(error)
     return ""

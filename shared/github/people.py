@@ -10,6 +10,7 @@ from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
 from shared.models import Account, Permission, Repository
+from shared.newest import Newest
 
 PERMISSION_SECONDS = 300.0
 """Seconds for which a person's permission is used as read."""
@@ -24,7 +25,7 @@ class People:
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
         self._repository = repository
-        self._known: dict[str, tuple[Permission, float]] = {}
+        self._known: Newest[str, tuple[Permission, float]] = Newest(MAX_PEOPLE)
 
     async def me(self) -> Account:
         """Return the account that the token belongs to."""
@@ -47,8 +48,6 @@ class People:
         if known is not None and now - known[1] < PERMISSION_SECONDS:
             return known[0]
         permission = await self._ask(login)
-        if len(self._known) >= MAX_PEOPLE:
-            self._known.clear()
         self._known[key] = permission, now
         return permission
 

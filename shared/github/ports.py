@@ -141,9 +141,13 @@ class Pulls(Protocol):
 
     async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str: ...
 
+    async def enqueue(self, node_id: str, head: str, held: Held) -> None: ...
+
+    async def queue_place(self, node_id: str, held: Held) -> QueuePlace: ...
+
 
 class Reviews(Protocol):
-    """The reviews of pull requests, by people and by the engine."""
+    """The reviews of pull requests, by people and by the engine, and their threads."""
 
     async def of(self, number: int) -> tuple[Review, ...]: ...
 
@@ -158,10 +162,6 @@ class Reviews(Protocol):
     ) -> Review: ...
 
     async def reply(self, number: int, comment_id: int, body: str, held: Held) -> ReviewComment: ...
-
-
-class ReviewThreads(Protocol):
-    """Threads of reviews, which are resolved, and reviews, which are hidden as outdated."""
 
     async def resolve(self, number: int, roots: Collection[int], held: Held) -> int: ...
 
@@ -180,6 +180,8 @@ class Checks(Protocol):
     async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
 
     async def required(self, branch: str) -> frozenset[str]: ...
+
+    async def merge_rules(self, branch: str) -> MergeRules: ...
 
     async def annotations(self, check_run_id: int) -> tuple[str, ...]: ...
 
@@ -274,20 +276,6 @@ class People(Protocol):
     """People's permissions."""
 
     async def permission(self, login: str) -> Permission: ...
-
-
-class BranchRules(Protocol):
-    """The rules of a branch for merges."""
-
-    async def of(self, branch: str) -> MergeRules: ...
-
-
-class MergeQueue(Protocol):
-    """GitHub's own merge queue."""
-
-    async def enter(self, node_id: str, head: str, held: Held) -> None: ...
-
-    async def look(self, node_id: str, held: Held) -> QueuePlace: ...
 
 
 class Attachments(Protocol):

@@ -1,9 +1,13 @@
-"""Pull requests: one per branch, adopted if it exists, merged only at the commit that was judged."""
+"""Pull requests: one per branch, adopted if it exists, merged only at the commit that was judged.
+
+GitHub's merge queue is reached by GraphQL alone.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from shared.errors import Transient
@@ -13,12 +17,33 @@ from shared.github.errors import HeadMoved, NothingToPull, Refused
 from shared.github.replica_lag import BRANCH, ITEM
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
-from shared.models import PullRequest
+from shared.models import PullRequest, QueueExit, QueuePlace
 
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 ALREADY = ("already exists", "already_exists")
 """Words with which GitHub refuses a second pull request of one branch."""
+
+ENQUEUE = """\
+mutation Enqueue($pullRequest: ID!, $head: GitObjectID!) {
+  enqueuePullRequest(input: {pullRequestId: $pullRequest, expectedHeadOid: $head}) {
+    mergeQueueEntry { state }
+  }
+}
+"""
+
+QUEUED = """\
+query Queued($pullRequest: ID!) {
+  node(id: $pullRequest) {
+    ... on PullRequest {
+      mergeQueueEntry { state }
+      timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) {
+        nodes { ... on RemovedFromMergeQueueEvent { reason createdAt actor { __typename login } } }
+      }
+    }
+  }
+}
+"""
 
 
 class Pulls:
@@ -105,6 +130,22 @@ class Pulls:
             raise HeadMoved(f"The head of #{number} is no longer {sha[:12]}.") from refused
         raise refused
 
+    async def enqueue(self, node_id: str, head: str, held: Held) -> None:
+        """Have GitHub merge a pull request at exactly `head` when its turn has come; a queued one is left alone.
+
+        Raises `Refused` with GitHub's sentence.
+        """
+        try:
+            await self._github.graphql("Enqueue", ENQUEUE, {"pullRequest": node_id, "head": head}, held)
+        except Refused as refused:
+            if not refused.says("already in the queue", "already queued"):
+                raise
+
+    async def queue_place(self, node_id: str, held: Held) -> QueuePlace:
+        """Return whether a pull request waits in the queue, or why it left. Raises `Transient`."""
+        data = await self._github.graphql("Queued", QUEUED, {"pullRequest": node_id}, held)
+        return wire.read(_place, data)
+
     async def _patch(self, number: int, change: dict[str, str], permit: WritePermit) -> PullRequest:
         reply = await self._github.write("PATCH", f"{self._path}/{number}", change, permit)
         return wire.reply(wire.pull_request, reply)
@@ -112,6 +153,18 @@ class Pulls:
 
 def _merge_sha(value: Any) -> str:
     return str(value["sha"])
+
+
+def _place(value: Any) -> QueuePlace:
+    node = value["data"]["node"]
+    exits = [_exit(one) for one in node["timelineItems"]["nodes"] or () if one]
+    return QueuePlace(node["mergeQueueEntry"] is not None, exits[-1] if exits else None)
+
+
+def _exit(value: Any) -> QueueExit:
+    actor = value["actor"] or {"__typename": "", "login": ""}
+    is_person = actor["__typename"] == "User"
+    return QueueExit(value["reason"] or "", actor["login"], is_person, datetime.fromisoformat(value["createdAt"]))
 
 
 def issue_named_by(body: str) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
@@ -18,7 +18,7 @@ from shared.github.errors import Limited, NotFound, NotShown
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.kept_answers import Confirmed, KeptAnswer, KeptAnswers
-from shared.github.paging import extent
+from shared.github.paging import PAGE, address, extent, may_go_on
 from shared.github.transport import JSON, ApiRequest, Response, Transport
 
 P = ParamSpec("P")
@@ -90,6 +90,26 @@ class Reads:
         cache, form = (self._texts, JSON) if convert is None else (self._values, convert.__qualname__)
         entry = self._entry_of_file(path, url, cache, convert) or cache.find(url, form)
         return entry if entry is not None and confirmed.names(entry.etag, entry.read) else None
+
+    async def walk(
+        self, path: str, params: Mapping[str, object], convert: Converter | None = None
+    ) -> AsyncIterator[CachedAnswer]:
+        """Yield the pages of a list; a full one is always followed by a look at the next, see `paging`."""
+        asked: set[str] = set()
+        listed, number, unnamed = 0, 1, ""
+        following: str | None = address(path, params)
+        while following is not None:
+            if following in asked:
+                raise Transient(f"GitHub's pages of {path} lead in a circle")
+            asked.add(following)
+            entry = await self.entry(following, urgent=False, convert=convert)
+            if entry.etag and entry.etag == unnamed:
+                return  # this server knows no pages of this list, and has given the same answer again
+            yield entry
+            listed, number = listed + entry.extent.listed, number + 1
+            following, unnamed = (self._root.path(entry.next), "") if entry.next else (None, entry.etag)
+            if following is None and may_go_on(entry.extent, listed, int(str(params.get("per_page", PAGE)))):
+                following = address(path, params, number)
 
     async def text(self, path: str, accept: str) -> str:
         """Return the answer to a text read; its end if it is long."""

@@ -1,8 +1,11 @@
-"""Reviews: the reviews and comments of a pull request, and our verdict in one request."""
+"""Reviews: the reviews and comments of a pull request, and our verdict in one request.
+
+Threads of comments are resolved, and reviews hidden as outdated, by GraphQL alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -31,15 +34,51 @@ TOGETHER_SECONDS = 5.0
 MOST = 500
 """Most pull requests whose listed reviews are remembered."""
 
+MOST_RESOLVED = 30
+"""Most threads resolved at once; the others stay open, as without GraphQL."""
+
+THREAD_PAGES = 5
+"""Most pages of threads that are looked through."""
+
+THREADS = """\
+query Threads($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewThreads(first: 100, after: $after) {
+        nodes { id isResolved comments(first: 1) { nodes { fullDatabaseId } } }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}
+"""
+
+RESOLVE = """\
+mutation Resolve($thread: ID!) {
+  resolveReviewThread(input: {threadId: $thread}) {
+    thread { isResolved }
+  }
+}
+"""
+
+HIDE = """\
+mutation Hide($review: ID!) {
+  minimizeComment(input: {subjectId: $review, classifier: OUTDATED}) {
+    minimizedComment { isMinimized }
+  }
+}
+"""
+
 
 class Reviews:
     """The reviews of one repository's pull requests."""
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
+        self._repository = repository
         self._path = f"/repos/{repository}/pulls"
-        self._listed: dict[int, tuple[float, frozenset[Any]]] = {}
-        self._submitted: dict[int, frozenset[int]] = {}
+        self._listed: Newest[int, tuple[float, frozenset[Any]]] = Newest(MOST)
+        self._submitted: Newest[int, frozenset[int]] = Newest(MOST)
         self._lacking: Newest[tuple[str, int], float] = Newest(MOST)
 
     async def of(self, number: int) -> tuple[Review, ...]:
@@ -51,9 +90,6 @@ class Reviews:
         reviews = wire.each(wire.review, [r for r in found if wire.read(_state, r) != ReviewState.PENDING])
         ids = frozenset(one.id for one in reviews)
         self._compare("listed", number, self._submitted.get(number, frozenset()) - ids)
-        if len(self._listed) >= MOST:
-            self._listed.clear()
-            self._submitted.clear()
         self._listed[number] = self._github.clock.boot(), frozenset(one.get("id") for one in found)
         self._submitted[number] = ids
         return reviews
@@ -64,11 +100,7 @@ class Reviews:
         For the beginning of a review: before a merge, they are read.
         """
         path = f"{self._path}/{number}/reviews"
-        if (
-            self._github.empty.include(path)
-            and not self._github.expects_entry_in(path)
-            and not self._submitted.get(number)
-        ):
+        if self._github.shows_empty(path) and not self._submitted.get(number):
             return ()
         return await self.of(number)
 
@@ -115,6 +147,39 @@ class Reviews:
         path = f"{self._path}/{number}/comments/{comment_id}/replies"
         return wire.reply(wire.review_comment, await self._github.write("POST", path, {"body": body}, held))
 
+    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int:
+        """Resolve the threads of pull request `number` that begin with the comments `roots`; return how many were open.
+
+        Raises `Transient`, and `Refused` or `NotAllowed` if GitHub does not let this token do it.
+        """
+        found = await self._open_threads(number, roots, held)
+        for thread in found[:MOST_RESOLVED]:
+            held.check()
+            await self._github.graphql("Resolve", RESOLVE, {"thread": thread}, held)
+        return len(found[:MOST_RESOLVED])
+
+    async def hide(self, reviews: Sequence[Review], held: Held) -> int:
+        """Hide reviews as outdated; return how many. Hiding one again changes nothing. Errors as `resolve`."""
+        named = [one.node_id for one in reviews if one.node_id]
+        for name in named[:MOST_RESOLVED]:
+            held.check()
+            await self._github.graphql("Hide", HIDE, {"review": name}, held)
+        return len(named[:MOST_RESOLVED])
+
+    async def _open_threads(self, number: int, roots: Collection[int], held: Held) -> list[str]:
+        """Return the ids of the open threads that begin with `roots`."""
+        owner, _, name = self._repository.partition("/")
+        found: list[str] = []
+        after: str | None = None
+        for _ in range(THREAD_PAGES):
+            variables = {"owner": owner, "name": name, "number": number, "after": after}
+            reply = await self._github.graphql("Threads", THREADS, variables, held)
+            threads, after = wire.reply(_threads, reply)
+            found += [thread for thread, root in threads.items() if root in roots]
+            if after is None:
+                break
+        return found
+
 
 def _weaker(wish: dict[str, Any], findings: Sequence[Finding], refused: Refused) -> dict[str, Any]:
     """Return a weaker review to submit instead; raises `refused` if nothing is left to give up."""
@@ -130,3 +195,11 @@ def _weaker(wish: dict[str, Any], findings: Sequence[Finding], refused: Refused)
 
 def _state(value: Any) -> ReviewState:
     return ReviewState(value["state"])
+
+
+def _threads(value: Any) -> tuple[Mapping[str, int], str | None]:
+    """Return open thread -> its first comment, and the cursor of the next page."""
+    page = value["data"]["repository"]["pullRequest"]["reviewThreads"]
+    nodes = [one for one in page["nodes"] if not one["isResolved"] and one["comments"]["nodes"]]
+    threads = {str(one["id"]): int(one["comments"]["nodes"][0]["fullDatabaseId"]) for one in nodes}
+    return threads, str(page["pageInfo"]["endCursor"]) if page["pageInfo"]["hasNextPage"] else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,15 +24,12 @@ from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
 from reviewer_agent.snapshot import Merge
 from shared.git.failures import NoSuchRef
-from shared.github.branch_rules import MergeRules
 from shared.llm.port import CoderCall, Ending, Request, RunOutcome
 from shared.lock.claimant import Claimant
-from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.loop.claims import Claims
 from shared.loop.polling_loop import Loop
-from shared.models import QueuePlace, Review
 from shared.scheduling.agent_contract import Ended, Skip
 from shared.text.prompts import Prompts
 from shared.workflow import Role
@@ -107,49 +103,6 @@ class FakeCoder:
         return RunOutcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)
 
 
-@dataclass
-class FakeRules:
-    """The requirements of the base branch."""
-
-    world: World
-
-    async def of(self, branch: str) -> MergeRules:
-        return self.world.rules
-
-
-@dataclass
-class FakeQueue:
-    """GitHub's merge queue."""
-
-    world: World
-
-    async def enter(self, node_id: str, head: str, held: Held) -> None:
-        held.check()
-        self.world.act(f"enqueue {node_id} {head}")
-        self.world.queued = True
-
-    async def look(self, node_id: str, held: Held) -> QueuePlace:
-        return QueuePlace(self.world.queued, self.world.queue_exit)
-
-
-@dataclass
-class FakeThreads:
-    """Threads of reviews."""
-
-    world: World
-
-    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int:
-        held.check()
-        self.world.resolved.append(frozenset(roots))
-        if self.world.resolving is not None:
-            raise self.world.resolving
-        return len(roots)
-
-    async def hide(self, reviews: Sequence[Review], held: Held) -> int:
-        held.check()
-        raise AssertionError("nobody has asked for that")
-
-
 def forge_of(world: World) -> Forge:
     """Every port over one world but git's."""
     hub = FakeHub(world)
@@ -165,9 +118,6 @@ def forge_of(world: World) -> Forge:
         status=hub,
         turns=MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now),
         updates=UpdateTurns(FakeRefs(world), lambda: world.now, FakePulls(world), Labels(), frozenset()),
-        rules=FakeRules(world),
-        queue=FakeQueue(world),
-        threads=FakeThreads(world),
         closing=FakeClosing(),
         replies=FakeReplies(),
     )

@@ -23,6 +23,7 @@ from fakes.unasked import (
 )
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
+from shared.github.branch_rules import MergeRules
 from shared.github.errors import HeadMoved
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
@@ -38,6 +39,7 @@ from shared.models import (
     LabelEvent,
     Permission,
     PullRequest,
+    QueuePlace,
     Review,
     ReviewComment,
     ReviewState,
@@ -118,6 +120,9 @@ class FakeHub(UnaskedIssues, UnaskedComments, UnaskedChecks, UnaskedStatus):
 
     async def required(self, branch: str) -> frozenset[str]:
         return self.world.required
+
+    async def merge_rules(self, branch: str) -> MergeRules:
+        return self.world.rules
 
     async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         permit.check()
@@ -209,6 +214,14 @@ class FakePulls(UnaskedPulls):
         self.world.change(open=False, merged=True, merge_sha="d" * 40)
         return "d" * 40
 
+    async def enqueue(self, node_id: str, head: str, held: Held) -> None:
+        held.check()
+        self.world.act(f"enqueue {node_id} {head}")
+        self.world.queued = True
+
+    async def queue_place(self, node_id: str, held: Held) -> QueuePlace:
+        return QueuePlace(self.world.queued, self.world.queue_exit)
+
 
 @dataclass
 class FakeReviews(UnaskedReviews):
@@ -237,6 +250,13 @@ class FakeReviews(UnaskedReviews):
                 ReviewComment(id, BOT, place.path, place.line, place.body, now, now, review_id=review.id)
             )
         return review
+
+    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int:
+        held.check()
+        self.world.resolved.append(frozenset(roots))
+        if self.world.resolving is not None:
+            raise self.world.resolving
+        return len(roots)
 
 
 @dataclass

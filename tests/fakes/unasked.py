@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.git.fences import AgentSeen
 from shared.git.history import Commit
+from shared.github.branch_rules import MergeRules
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.github.status_record import Record
@@ -23,6 +24,7 @@ from shared.models import (
     Issue,
     LabelEvent,
     PullRequest,
+    QueuePlace,
     Review,
     ReviewComment,
     ReviewState,
@@ -158,6 +160,12 @@ class UnaskedPulls:
     async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str:
         raise unasked("merge")
 
+    async def enqueue(self, node_id: str, head: str, held: Held) -> None:
+        raise unasked("enqueue")
+
+    async def queue_place(self, node_id: str, held: Held) -> QueuePlace:
+        raise unasked("queue_place")
+
 
 class UnaskedReviews:
     """Reviews."""
@@ -179,6 +187,12 @@ class UnaskedReviews:
     async def reply(self, number: int, comment_id: int, body: str, held: Held) -> ReviewComment:
         raise unasked("reply")
 
+    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int:
+        raise unasked("resolve")
+
+    async def hide(self, reviews: Sequence[Review], held: Held) -> int:
+        raise unasked("hide")
+
 
 class UnaskedChecks:
     """Checks."""
@@ -194,6 +208,9 @@ class UnaskedChecks:
 
     async def required(self, branch: str) -> frozenset[str]:
         raise unasked("required")
+
+    async def merge_rules(self, branch: str) -> MergeRules:
+        raise unasked("merge_rules")
 
     async def annotations(self, check_run_id: int) -> tuple[str, ...]:
         raise unasked("annotations")

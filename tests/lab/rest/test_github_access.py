@@ -18,12 +18,12 @@ from shared.github.access import Access, access, needed
 from shared.github.branch_rules import (
     DISMISS_STALE,
     LAST_PUSH,
-    BranchRules,
     MergeRules,
     Protection,
     missing_for_approvals,
     protection,
 )
+from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.pacing import Pacing
 from shared.github.tokens import Kept
@@ -187,6 +187,6 @@ CLASSIC = {
 )
 async def test_everything_that_rules_and_protection_require_counts(plans: list[Plan], expected: MergeRules) -> None:
     async with scripted(*plans) as (github, _):
-        rules = BranchRules(github, "o/r")
-        assert await rules.of("main") == expected
-        assert await rules.of("main") == expected, "and is not asked for again soon"
+        checks = Checks(github, "o/r")
+        assert await checks.merge_rules("main") == expected
+        assert await checks.merge_rules("main") == expected, "and is not asked for again soon"

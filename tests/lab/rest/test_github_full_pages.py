@@ -14,7 +14,6 @@ from lab.github.world.checks import AnnotationRecord
 from lab.github.world.issues import MOST_LABELS
 from lab.github.world.pulls import DiffPlace, PullRecord
 from shared.github import branch_rules
-from shared.github.branch_rules import BranchRules
 from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
@@ -22,7 +21,6 @@ from shared.github.inbox import Inbox
 from shared.github.issues import Issues
 from shared.github.label_board import LabelBoard, WantedLabels
 from shared.github.pulls import Pulls
-from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
@@ -178,14 +176,14 @@ async def test_threads_of_reviews_that_fill_a_page_are_all_found(tmp_path: Path)
         tip = await b.lab.at(NAME).bare.sha(SHA)
         assert tip is not None
         here, github = Growing(b, tip), b.client("engine")
-        threads = ReviewThreads(github, NAME)
+        reviews = Reviews(github, NAME)
         here.pull()
         inline = b.lab.at(NAME).pulls.inline
         for size in SIZES:
             while len(inline.values()) < size:
                 here.remark()
-            newest = max(one.id for one in await Reviews(github, NAME).comments(PULL))
-            assert await threads.resolve(PULL, [newest], lease(b.clock)) == 1
+            newest = max(one.id for one in await reviews.comments(PULL))
+            assert await reviews.resolve(PULL, [newest], lease(b.clock)) == 1
             assert all(one.resolved for one in inline.values() if one.id == newest)
 
 
@@ -197,7 +195,7 @@ async def test_a_rule_behind_a_full_page_counts(size: int) -> None:
     unprotected = Plan(404, {"message": "Branch not protected"})
     async with scripted(*pages, *pages, unprotected) as (github, _):
         assert len(await branch_rules.rules(github, "o/r", "main")) == size
-        assert (await BranchRules(github, "o/r").of("main")).queue
+        assert (await Checks(github, "o/r").merge_rules("main")).queue
 
 
 async def test_the_count_of_a_list_proves_its_end() -> None:

@@ -11,7 +11,6 @@ from label_scene import PERSON
 
 from shared.github.errors import Refused
 from shared.github.pulls import Pulls
-from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
 from shared.models import Finding, ReviewState
 
@@ -26,12 +25,11 @@ async def test_only_the_threads_that_are_named_and_open_are_resolved(tmp_path: P
         reviews = Reviews(github, NAME)
         await reviews.submit(opened.number, sha, ReviewState.COMMENTED, "See below.", findings, held)
         roots = [one.id for one in await reviews.comments(opened.number)]
-        threads = ReviewThreads(github, NAME)
         assert len(roots) == 120, "two pages of threads"
         wanted = [roots[0], roots[110]]
-        assert await threads.resolve(opened.number, wanted, held) == 2
+        assert await reviews.resolve(opened.number, wanted, held) == 2
         inline = b.lab.at(NAME).pulls.inline
         assert [one.id for one in inline.values() if one.resolved] == wanted
-        assert await threads.resolve(opened.number, wanted, held) == 0, "they are resolved already"
+        assert await reviews.resolve(opened.number, wanted, held) == 0, "they are resolved already"
         with pytest.raises(Refused, match="Could not resolve to a PullRequest"):
-            await threads.resolve(99, wanted, held)
+            await reviews.resolve(99, wanted, held)

@@ -14,7 +14,7 @@ from label_scene import PERSON
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.errors import UnknownOutcome
-from shared.github.empty_lists import SECONDS
+from shared.github.client import EMPTY_SECONDS
 from shared.github.label_board import LabelBoard
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
@@ -56,7 +56,7 @@ async def scene(directory: Path) -> AsyncIterator[Here]:
         sha = await b.branch("auto/issue-1", "b.py", "one\n")
         opened = await Pulls(github, NAME).open("T", "B", "auto/issue-1", "main", PERSON)
         await board.show(opened.number, Stage.REVIEWING, PERSON, known=opened.labels)
-        b.clock.seconds += SECONDS
+        b.clock.seconds += EMPTY_SECONDS
         yield Here(b, board, Reviews(github, NAME), opened.number, sha)
 
 
@@ -89,7 +89,7 @@ async def test_it_is_true_for_a_few_seconds_only(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         await here.label()
         here.review("ada")
-        here.bench.clock.seconds += SECONDS
+        here.bench.clock.seconds += EMPTY_SECONDS
         assert [one.author.login for one in await here.reviews.at_start(here.number)] == ["ada"]
 
 

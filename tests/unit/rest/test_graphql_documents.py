@@ -14,8 +14,8 @@ from graphql.type import is_interface_type, is_object_type, is_specified_scalar_
 
 from lab.github.routes.graphql_schema import SCHEMA
 from shared.github.item_changes import ItemChange, document
-from shared.github.merge_queue import ENQUEUE, LOOK
-from shared.github.review_threads import HIDE, RESOLVE, THREADS
+from shared.github.pulls import ENQUEUE, QUEUED
+from shared.github.reviews import HIDE, RESOLVE, THREADS
 
 CHANGES = [
     [ItemChange(1, off=("a", "b"))],
@@ -34,7 +34,7 @@ def published() -> GraphQLSchema:
 
 
 def test_each_document_is_valid_by_githubs_schema(published: GraphQLSchema) -> None:
-    for sent in (ENQUEUE, LOOK, THREADS, RESOLVE, HIDE, *map(document, CHANGES)):
+    for sent in (ENQUEUE, QUEUED, THREADS, RESOLVE, HIDE, *map(document, CHANGES)):
         assert validate(published, parse(sent)) == []
         assert validate(build_schema(SCHEMA), parse(sent)) == []
 
