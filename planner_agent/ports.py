@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.commands.text_unchanged import Texts
-from shared.github.ports import Closing, Comments, CompleteInbox, Issues, LabelBoard, People, Replies, StatusBoard
+from shared.github.ports import Closing, Comments, Inbox, Issues, LabelBoard, People, Replies, StatusBoard
 
 
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as the planner uses it."""
 
-    inbox: CompleteInbox
+    inbox: Inbox
     issues: Issues
     comments: Comments
     people: People

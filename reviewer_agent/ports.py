@@ -10,7 +10,7 @@ from shared.github.ports import (
     Checks,
     Closing,
     Comments,
-    CompleteInbox,
+    Inbox,
     Issues,
     LabelBoard,
     People,
@@ -25,7 +25,7 @@ from shared.github.ports import (
 class Forge:
     """The GitHub side of one repository, as the reviewer uses it."""
 
-    inbox: CompleteInbox
+    inbox: Inbox
     issues: Issues
     comments: Comments
     people: People

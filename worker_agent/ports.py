@@ -9,7 +9,7 @@ from shared.github.ports import (
     Checks,
     Closing,
     Comments,
-    CompleteInbox,
+    Inbox,
     Issues,
     LabelBoard,
     People,
@@ -26,7 +26,7 @@ from worker_agent.intake.unusable_configuration import Unusable
 class Forge:
     """The GitHub side of one repository, as the worker uses it."""
 
-    inbox: CompleteInbox
+    inbox: Inbox
     issues: Issues
     people: People
     labels: LabelBoard

@@ -108,7 +108,7 @@ class RepositoryAdapters:
             return StatusBoard(github.comments, Role.WORKER, accounts, claimant.keys)
 
         sources = ClosingSources(claimant.keys, claimant.accounts, self.budget.spent, github.server_time)
-        return Closing(github.issues, github.comments, github.labels.changes, board, github.names, sources)
+        return Closing(github.issues, github.comments, github.labels.carry_out, board, github.names, sources)
 
     @property
     def base(self) -> BaseBranch:

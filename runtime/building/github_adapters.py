@@ -8,7 +8,7 @@ from datetime import datetime
 
 from config.repository import RepositorySettings
 from runtime.building.sign_in import SignedIn
-from runtime.telemetry.observed_hub import ObservedChanges, ObservedChecks, ObservedReviews
+from runtime.telemetry.observed_hub import ObservedChecks, ObservedLabels, ObservedReviews
 from shared.errors import Misconfigured
 from shared.github.attachments import Attachments
 from shared.github.checks import Checks
@@ -76,7 +76,7 @@ def observed_adapters(seen: GitHubAdapters, github: GitHub, event_recorder: Even
     name = event_recorder.repository
     return replace(
         seen,
-        labels=LabelBoard(github, name, seen.names, ObservedChanges(github, name, event_recorder)),
+        labels=ObservedLabels(github, name, seen.names, event_recorder),
         reviews=ObservedReviews(github, name, event_recorder),
         checks=ObservedChecks(github, name, event_recorder),
     )

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from shared.ci.verdict import CiVerdict, failed, fold, unfinished
 from shared.github.checks import Checks
 from shared.github.client import GitHub
-from shared.github.item_changes import ItemChange, ItemChanges, Names
+from shared.github.item_changes import ItemChange, Names
+from shared.github.label_board import LabelBoard
 from shared.github.reviews import Reviews
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
@@ -15,16 +16,17 @@ from shared.models import Check, Finding, Review, ReviewState
 from shared.newest import Newest
 from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import EventKind
+from shared.workflow.labels import Labels
 
 MOST_COMMITS = 1024
 """Maximum number of commits whose last verdict is remembered."""
 
 
-class ObservedChanges(ItemChanges):
+class ObservedLabels(LabelBoard):
     """Records an event for each change of labels that it made."""
 
-    def __init__(self, github: GitHub, repository: str, event_recorder: EventRecorder) -> None:
-        super().__init__(github, repository)
+    def __init__(self, github: GitHub, repository: str, names: Labels, event_recorder: EventRecorder) -> None:
+        super().__init__(github, repository, names)
         self._recorder = event_recorder
 
     async def at_once(
@@ -37,15 +39,15 @@ class ObservedChanges(ItemChanges):
             self._tell(one.number, "removed", one.off)
         return made
 
-    async def add_labels(self, number: int, names: Collection[str], permit: WritePermit) -> Names:
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> Names:
         """Add labels in one request; return all labels of the item."""
-        there = await super().add_labels(number, names, permit)
+        there = await super().add(number, names, permit)
         self._tell(number, "added", names)
         return there
 
-    async def remove_label(self, number: int, name: str, permit: WritePermit) -> None:
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         """Remove a label; one that is not there is fine."""
-        await super().remove_label(number, name, permit)
+        await super().remove(number, name, permit)
         self._tell(number, "removed", [name])
 
     def _tell(self, number: int, change: str, names: Collection[str]) -> None:

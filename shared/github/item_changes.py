@@ -104,7 +104,7 @@ class ItemChanges:
             elif len(needed) > 1 and (alone := await self.at_once([one], permit)) is not None:
                 yield alone[0]
             elif one.on:
-                labels = await self.add_labels(one.number, one.on, permit)
+                labels = await self.add(one.number, one.on, permit)
                 yield labels, labels
             else:
                 yield None
@@ -114,7 +114,7 @@ class ItemChanges:
         changed = await self.at_once([ItemChange(number, on=(on,), off=(off,))], permit)
         if changed is not None:
             return changed[0]
-        labels = await self.add_labels(number, [on], permit)
+        labels = await self.add(number, [on], permit)
         return labels, labels
 
     async def at_once(
@@ -168,12 +168,12 @@ class ItemChanges:
             self._github.ids.forget_item(self._root, number)
         return True
 
-    async def add_labels(self, number: int, names: Collection[str], permit: WritePermit) -> Names:
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> Names:
         """Add labels in one request; return all labels of the item."""
         path = f"{self._root}/issues/{number}/labels"
         return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, permit))
 
-    async def remove_label(self, number: int, name: str, permit: WritePermit) -> None:
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         """Remove a label that was read there, or that a fence shows; one that is missing for a second is fine."""
         label = f"{number}/labels/{segment(name)}"
         self._github.expect(self._root, LABEL, label, YOUNG_SECONDS)
@@ -186,9 +186,9 @@ class ItemChanges:
         if change.fields:
             yield self._github.write("PATCH", f"{self._root}/issues/{change.number}", change.fields, permit)
         if change.on:
-            yield self.add_labels(change.number, change.on, permit)
+            yield self.add(change.number, change.on, permit)
         for name in change.off:
-            yield self.remove_label(change.number, name, permit)
+            yield self.remove(change.number, name, permit)
 
     async def _variables(self, changes: Sequence[ItemChange]) -> dict[str, Any] | None:
         """Return the values of `document`; None if the id of an item or a label is not known."""

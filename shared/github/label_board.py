@@ -59,15 +59,12 @@ class WantedLabels:
     instead_of: str = ""
 
 
-class LabelBoard:
-    """The stage and flags that the labels of a repository's items show."""
+class LabelBoard(ItemChanges):
+    """The stage and flags that the labels of a repository's items show, and the other changes of these items."""
 
-    def __init__(self, github: GitHub, repository: str, names: Labels, changes: ItemChanges | None = None) -> None:
-        """`changes` carries out the changes that are decided here."""
-        self._github = github
-        self._path = f"/repos/{repository}"
+    def __init__(self, github: GitHub, repository: str, names: Labels) -> None:
+        super().__init__(github, repository)
         self._names = names
-        self.changes = changes or ItemChanges(github, repository)
 
     async def show(
         self,
@@ -93,7 +90,7 @@ class LabelBoard:
         """
         planned = [self._plan(item) for item in wanted]
         shown = []
-        async with aclosing(self.changes.begun_in_turn([change for change, _ in planned], permit)) as begun:
+        async with aclosing(self.begun_in_turn([change for change, _ in planned], permit)) as begun:
             for item, (change, unwanted) in zip(wanted, planned, strict=True):
                 done = await anext(begun)
                 added, current = done if done is not None else await self._labels_before(item)
@@ -111,7 +108,7 @@ class LabelBoard:
         """Return the labels of an item of which nothing was changed, twice as `begun_in_turn` does."""
         labels = item.known
         if labels is None:
-            labels = wire.read(wire.label_names, await self._github.pages(f"{self._path}/issues/{item.number}/labels"))
+            labels = wire.read(wire.label_names, await self._github.pages(f"{self._root}/issues/{item.number}/labels"))
         return labels, labels
 
     def _plan(self, wanted: WantedLabels) -> tuple[ItemChange, frozenset[str]]:
@@ -127,24 +124,10 @@ class LabelBoard:
         gone = [name for name in self._names.engine_labels(known) if name.casefold() in unwanted]
         return ItemChange(wanted.number, on=tuple(missing), off=tuple(gone)), unwanted
 
-    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
-        """Add labels in one request; return all labels of the item."""
-        return await self.changes.add_labels(number, names, permit)
-
-    async def exchange(
-        self, number: int, on: str, off: str, permit: WritePermit
-    ) -> tuple[frozenset[str], frozenset[str]]:
-        """Add a label, then remove another if one request can do both; return all labels after each of these."""
-        return await self.changes.exchange(number, on, off, permit)
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
-        """Remove a label that was read there, or that a fence shows; one that is missing for a second is fine."""
-        await self.changes.remove_label(number, name, permit)
-
     async def is_defined(self, stage: Stage) -> bool:
         """Return whether the repository defines a stage's label."""
         try:
-            await self._github.get(f"{self._path}/labels/{segment(self._names.of(stage))}")
+            await self._github.get(f"{self._root}/labels/{segment(self._names.of(stage))}")
         except NotFound:
             return False
         return True
@@ -158,7 +141,7 @@ class LabelBoard:
         """Remove labels from the repository, and so from every item that carries them; gone already is fine."""
         for name in names:
             with suppress(NotFound):
-                await self._github.write("DELETE", f"{self._path}/labels/{segment(name)}", None, permit)
+                await self._github.write("DELETE", f"{self._root}/labels/{segment(name)}", None, permit)
 
     async def missing(self) -> tuple[str, ...]:
         """Return the engine's labels that the repository does not define."""
@@ -179,7 +162,7 @@ class LabelBoard:
     async def repaint(self, names: Collection[str], permit: OperatorPermit) -> None:
         """Give some of the engine's labels the engine's own colour and description."""
         for name in names:
-            await self._github.write("PATCH", f"{self._path}/labels/{segment(name)}", self._fields(name), permit)
+            await self._github.write("PATCH", f"{self._root}/labels/{segment(name)}", self._fields(name), permit)
 
     async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]:
         """Define every label that the repository lacks; those that exist keep their looks. Returns the new names."""
@@ -195,11 +178,11 @@ class LabelBoard:
         return {"color": colour, "description": description}
 
     async def _defined_labels(self) -> dict[str, tuple[str, str]]:
-        return dict(wire.each(wire.label_look, await self._github.pages(f"{self._path}/labels")))
+        return dict(wire.each(wire.label_look, await self._github.pages(f"{self._root}/labels")))
 
     async def _define(self, definition: dict[str, str], permit: OperatorPermit) -> None:
         try:
-            await self._github.write("POST", f"{self._path}/labels", definition, permit)
+            await self._github.write("POST", f"{self._root}/labels", definition, permit)
         except Refused as refused:
             if not refused.says("already_exists", "already exists"):
                 raise

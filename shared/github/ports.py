@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from shared.github.attachments import Image
 from shared.github.branch_rules import MergeRules
-from shared.github.item_changes import ItemChange
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.github.status_record import Record
@@ -38,7 +37,7 @@ from shared.workflow.labels import Flag
 
 
 class Inbox(Protocol):
-    """The open items that an agent follows, as hints."""
+    """The open items that an agent follows, as hints, and the items that its lists lack."""
 
     @property
     def known(self) -> Mapping[int, Issue]: ...
@@ -48,6 +47,11 @@ class Inbox(Protocol):
         """The known items that the last look found closed; told once."""
         ...
 
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """Items, open or closed, that no list shows although their fence says that there is work."""
+        ...
+
     def version(self, number: int) -> datetime | None: ...
 
     def follow(self, listed: Issue) -> None: ...
@@ -55,15 +59,6 @@ class Inbox(Protocol):
     def dismiss(self, number: int) -> None: ...
 
     async def look(self) -> Mapping[int, Issue]: ...
-
-
-class CompleteInbox(Inbox, Protocol):
-    """An inbox with what its lists lack."""
-
-    @property
-    def orphans(self) -> Mapping[int, Issue]:
-        """Items, open or closed, that no list shows although their fence says that there is work."""
-        ...
 
 
 class Issues(Protocol):
@@ -219,12 +214,6 @@ class LabelBoard(Protocol):
     async def is_defined(self, stage: Stage) -> bool: ...
 
     async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]: ...
-
-
-class ItemChanges(Protocol):
-    """Changes several items in as few requests as possible; raises the first refusal after the last change."""
-
-    async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None: ...
 
 
 class StatusComments(Protocol):

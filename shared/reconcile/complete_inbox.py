@@ -8,7 +8,7 @@ from datetime import datetime
 import structlog
 
 from shared.errors import EngineError
-from shared.github.ports import Inbox
+from shared.github.inbox import Inbox
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.reconcile.label_drift import unknown

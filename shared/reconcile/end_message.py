@@ -6,7 +6,7 @@ nobody holds. Every effect is convergent; a refused one is logged, because nothi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -15,7 +15,7 @@ import structlog
 from shared.errors import Blocked
 from shared.git import proof_claim
 from shared.github.item_changes import ItemChange
-from shared.github.ports import Comments, Issues, ItemChanges, StatusBoard
+from shared.github.ports import Comments, Issues, StatusBoard
 from shared.github.status import Status
 from shared.lock.comment import read_ack
 from shared.lock.hold import Held
@@ -32,6 +32,9 @@ log = structlog.get_logger()
 
 Boards = Callable[[Collection[int]], StatusBoard]
 """Returns the worker's status comments, limited to those written by these accounts (ids)."""
+
+CarryOut = Callable[[Sequence[ItemChange], WritePermit], Awaitable[None]]
+"""Makes all changes of items; raises the first refusal after the last change."""
 
 Spent = Callable[[int], Awaitable[float | None]]
 """Returns the cost of all runs for an issue in US dollars; None if unknown."""
@@ -54,14 +57,14 @@ class Closing:
         self,
         issues: Issues,
         comments: Comments,
-        changes: ItemChanges,
+        carry_out: CarryOut,
         boards: Boards,
         names: Labels,
         sources: Sources,
     ) -> None:
         self._issues = issues
         self._comments = comments
-        self._changes = changes
+        self._carry_out = carry_out
         self._boards = boards
         self._names = names
         self._sources = sources
@@ -101,7 +104,7 @@ class Closing:
     async def close(self, item: Issue, permit: WritePermit) -> None:
         """Close an issue and take stages and flags off it. Raises `Transient`, and `Blocked` where it stays open."""
         try:
-            await self._changes.carry_out([replace(self._label_removal(item), close=True)], permit)
+            await self._carry_out([replace(self._label_removal(item), close=True)], permit)
         except Blocked as error:
             if (await self._issues.issue(item.number)).open:
                 raise
@@ -109,7 +112,7 @@ class Closing:
 
     async def _end(self, endings: Collection[ItemChange], permit: WritePermit) -> None:
         try:
-            await self._changes.carry_out([one for one in endings if one.requests], permit)
+            await self._carry_out([one for one in endings if one.requests], permit)
         except Blocked as error:
             numbers = [one.number for one in endings]
             log.warning("end_not_shown", outcome="skipped", numbers=numbers, error=str(error))

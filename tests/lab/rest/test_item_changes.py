@@ -286,7 +286,7 @@ async def test_an_end_is_text_state_and_labels(tmp_path: Path, graphql: bool, bo
             ItemChange(here.issue.number, off=("status:implementing", "flag:needs-answer")),
             ItemChange(second.number, body, close, off=("status:reviewing",)),
         ]
-        await here.board.changes.carry_out(endings, PERSON)
+        await here.board.carry_out(endings, PERSON)
         now = here.lab.at(NAME).issues.require(second.number)
         assert (now.body, now.open, now.labels) == (body or "- [ ] AC1", not close, ("bug",))
         assert (now.state_reason == "completed") is close
@@ -306,7 +306,7 @@ async def test_what_is_refused_of_one_item_keeps_the_others_from_nothing(tmp_pat
             ItemChange(second.number, close=True, off=("status:reviewing",)),
         ]
         with pytest.raises(NotAllowed):
-            await here.board.changes.carry_out(endings, PERSON)
+            await here.board.carry_out(endings, PERSON)
         assert here.labels == {"bug", "flag:needs-answer"}
         assert here.issue_now.body == "B"
         now = here.lab.at(NAME).issues.require(second.number)
@@ -316,5 +316,5 @@ async def test_what_is_refused_of_one_item_keeps_the_others_from_nothing(tmp_pat
 async def test_one_change_alone_is_rests(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         here.known = (await Issues(here.github, NAME).issue(here.issue.number)).labels
-        await here.board.changes.carry_out([ItemChange(here.issue.number, off=("bug",))], PERSON)
+        await here.board.carry_out([ItemChange(here.issue.number, off=("bug",))], PERSON)
         assert [call.split()[0] for call in here.calls[1:]] == ["DELETE"]

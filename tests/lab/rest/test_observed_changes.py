@@ -10,7 +10,7 @@ from github_bench import NAME, bench
 from label_scene import PERSON
 
 from lab.github.fault_injection.faults import Fault, FaultKind
-from runtime.telemetry.observed_hub import ObservedChanges
+from runtime.telemetry.observed_hub import ObservedLabels
 from shared.github.issues import Issues
 from shared.github.item_changes import ItemChange
 from shared.github.label_board import LabelBoard
@@ -45,7 +45,7 @@ async def test_each_change_is_told_once(tmp_path: Path, graphql: bool) -> None:
             ItemChange(first, on=("status:reviewing",), off=("flag:paused", "status:testing")),
             ItemChange(second, "text", off=("status:testing",)),
         ]
-        await ObservedChanges(github, NAME, recorder).carry_out(changes, PERSON)
+        await ObservedLabels(github, NAME, Labels(), recorder).carry_out(changes, PERSON)
     flat = {(number, change, label) for number, change, labels in recorder.told for label in labels}
     assert flat == {
         (first, "added", "status:reviewing"),

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, get_args, get_type_hints
 
@@ -28,7 +29,7 @@ from shared.github.reviews import Reviews
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice, OperatorPermit
 from shared.loop.real_clock import RealClock
-from shared.models import Finding, ReviewState
+from shared.models import Account, Finding, Review, ReviewState
 from shared.outgoing.outbound_filter import Outgoing
 from shared.text import JOINER
 from shared.text.redaction import holds
@@ -66,6 +67,8 @@ def _value(annotation: Any) -> object:
         return [WantedLabels(7, Stage.READY, frozenset())]
     if ItemChange in kinds:
         return [ItemChange(7, CANARY, on=(CANARY,)), ItemChange(8, CANARY, close=True, off=(CANARY,))]
+    if Review in kinds:
+        return [Review(1, Account(1, "ada"), ReviewState.COMMENTED, "", "", datetime.now(UTC), node_id=CANARY)]
     return [CANARY] if get_args(annotation)[:1] == (str,) else CANARY
 
 

@@ -76,7 +76,9 @@ class World(UnaskedIssues, UnaskedComments, UnaskedStatus):
         async def spent(number: int) -> float | None:
             return usd
 
-        return Closing(self, self, self, lambda accounts: self, Labels(), Sources(KEYS, {BOT.id}, spent, lambda: NOW))
+        return Closing(
+            self, self, self.carry_out, lambda accounts: self, Labels(), Sources(KEYS, {BOT.id}, spent, lambda: NOW)
+        )
 
 
 def ack(author: Account, minutes: int) -> Comment:
