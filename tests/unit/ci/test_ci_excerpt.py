@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.ci.excerpt import failing_step
+from shared.ci.logs import failing_step
 
 STAMP = "2026-01-05T10:32:00.1234567Z "
 LOG = [
