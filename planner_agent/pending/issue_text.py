@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from shared.pending import mark
-from shared.pending.marked import Marked
+from shared.pending import Marked, mark
 from shared.pending.source import path_of
 from shared.specification import Criterion, Specification, content
 from shared.text import neutralise, one_line

@@ -26,8 +26,7 @@ from shared.github.base_branch import BaseBranch
 from shared.github.ports import Issues
 from shared.lock.write_permit import RegisterPermit
 from shared.models import Account, Issue
-from shared.pending import mark
-from shared.pending.marked import Marked
+from shared.pending import Marked, mark
 from shared.pending.source import path_of, scan
 from shared.text.comment_signatures import Keyring
 from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from shared.pending.marked import Marked, is_spec
+from shared.pending import Marked, is_spec
 
 BETWEEN = " > "
 """Separator of the titles of nested blocks in a test's id, as in the runners' reports."""

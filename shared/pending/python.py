@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shared.pending.marked import Marked, is_spec
+from shared.pending import Marked, is_spec
 
 _LONE_CR = re.compile(rb"\r(?!\n)")
 """Python treats it as a line end, tokenize does not."""

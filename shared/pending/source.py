@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from shared.pending import javascript, python
-from shared.pending.marked import Marked
+from shared.pending import Marked, javascript, python
 
 FILE_BYTES = 1_000_000
 """Files with more bytes are not scanned."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shared.errors import Misconfigured
-from shared.pending.marked import Marked
+from shared.pending import Marked
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_tools import PhaseTools
 from worker_agent.tdd.judging.judge import judge_baseline

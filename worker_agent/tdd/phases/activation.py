@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from shared.lock.claimant import Claimant
 from shared.models import Issue
-from shared.pending import mark
-from shared.pending.marked import Marked
+from shared.pending import Marked, mark
 from shared.pending.source import activated, find, path_of
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict, listed, result_text
 from worker_agent.tdd.runners.test_run import CaseOutcome, TestId, TestRun

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from anyio import to_thread
 
 from shared.git.notes import ProofNote
-from shared.pending.marked import Marked
+from shared.pending import Marked
 from worker_agent.tdd.judging.duplicates import duplicate_tests
 from worker_agent.tdd.judging.judge import Apart, judge_green, judge_red
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
