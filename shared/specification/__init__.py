@@ -4,11 +4,10 @@ A body that a person wrote is as good as one that the planner wrote; only `authe
 apart. The format is in `docs/specifications.md`.
 """
 
-from shared.specification.kind import SpecificationKind
+from shared.specification.kind import Size, SpecificationKind
 from shared.specification.layout import body_sha256, plain_title
 from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer, files_of
 from shared.specification.reading import read, touched
-from shared.specification.size import Size
 from shared.specification.writing import LINKED, Provenance, TooLong, authentic, content, tick, write
 
 __all__ = [

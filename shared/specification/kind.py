@@ -1,4 +1,4 @@
-"""The kinds of work that a specification can ask for, and the line that names one."""
+"""The kinds and sizes of the work that a specification can ask for, and the lines that name them."""
 
 from __future__ import annotations
 
@@ -59,3 +59,30 @@ def _near(word: str) -> str:
         one for one in SpecificationKind if one[:3] == word[:3]
     ]
     return f"{near[0]} is one" if near else f"there are {', '.join(SpecificationKind)}"
+
+
+class Size(StrEnum):
+    """The difficulty of implementing a specification; a larger size begins with a more expensive model."""
+
+    SMALL = "small"
+    MEDIUM = "medium"
+    LARGE = "large"
+
+
+LOUD_SIZE = re.compile(r"^((?:[-*+][ \t]+)?[*_]{0,2}size[*_]{0,2}[ \t]*)(\\*:)", re.IGNORECASE)
+"""Start of a line that names a size, or seems to; a backslash before the colon makes it plain text."""
+
+_SIZE_LINE = re.compile(
+    rf"(?:[-*+][ \t]+)?[*_]{{0,2}}size[*_]{{0,2}}[ \t]*:[*_]{{0,2}}[ \t]*`?({'|'.join(Size)})[`*_.;]*", re.IGNORECASE
+)
+
+
+def said_size(line: str) -> Size | None:
+    """Return the size in a line like `Size: large`; None for any other line, such as `Size: 10 MB`."""
+    found = _SIZE_LINE.fullmatch(line.rstrip())
+    return Size(found[1].casefold()) if found else None
+
+
+def size_of(lines: Iterable[str]) -> Size | None:
+    """Return the first size that one of these lines names."""
+    return next((size for line in lines if (size := said_size(line)) is not None), None)

@@ -10,9 +10,8 @@ import hashlib
 import re
 from enum import StrEnum
 
-from shared.specification.kind import LOUD_LINE
+from shared.specification.kind import LOUD_LINE, LOUD_SIZE
 from shared.specification.model import Trailer
-from shared.specification.size import LOUD_SIZE
 from shared.text.markdown import lines, unticked
 
 MARK = "engine-spec"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from shared.specification import permission
-from shared.specification.kind import SpecificationKind
-from shared.specification.size import Size
+from shared.specification.kind import Size, SpecificationKind
 from shared.text import clean
-from shared.text.markdown import open_fence
+from shared.text.markdown import lines, open_fence
 
 BODY_LIMIT = 65_536
 """Characters that GitHub accepts in an issue's body."""
@@ -29,6 +27,16 @@ IMPLIED_ID = "AC1"
 
 _ID = re.compile(r"AC[1-9]\d{0,3}")
 _BOX = re.compile(r"^(?:\[[ xX]\](?:\s+|$))+")
+_PARTS = re.compile(r"::| > |(?<=\w)[.#](?=\w)")
+_CASE = re.compile(r"(?<=\S)\[")
+_SYMBOL = re.compile(r"\w*(?:_|\d|[a-z][A-Z])\w*")
+"""An identifier rather than an ordinary word: it has an underscore, a digit, or a capital in the middle."""
+
+_QUOTED = re.compile(
+    r"(?<!`)`++([^`]++)`+|\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)|“([^“”]+)”|‘([^‘’]+)’|«([^«»]+)»|„([^„“”]+)[“”]"
+)
+_BEFORE, _AFTER = r"(?<![\w/:.-])", r"(?![\w/:[-]|\.\w)"
+"""Lookarounds of a name, so that it is not a part of another name or of a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,7 @@ class Specification:
         the test.
         """
         texts = (self.goal, *(one.text for one in self.criteria if not one.implied), *self.may_change)
-        return permission.lists(self.may_change, path, name) or permission.names(texts, path, name)
+        return _lists(self.may_change, path, name) or names_test(texts, path, name)
 
     def _criteria(self) -> tuple[Criterion, ...]:
         named = tuple(criterion for criterion in self.criteria if criterion.text and not criterion.implied)
@@ -164,3 +172,51 @@ def path_of(text: str) -> str:
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _lists(entries: Collection[str], path: str, name: str) -> bool:
+    """Return whether `entries` hold the file `path`, the test `name` in it, or a class or block around that."""
+    plain = _without_case(name)
+    around = {plain[: found.start()] for found in _PARTS.finditer(plain)}
+    wanted = {path, *(f"{path}::{one}" for one in {name, plain, *around})}
+    return not wanted.isdisjoint(entry.removeprefix("./") for entry in entries)
+
+
+def names_test(texts: Iterable[str], path: str, name: str) -> bool:
+    """Return whether one of `texts` names the test `name` of the file `path`; code fences do not count.
+
+    An ordinary word of a sentence is no name. `test_search` is one anywhere; a title such as "returns no user" only
+    in back quotes or quotation marks, because criteria are written in the same words as titles.
+    """
+    spellings = set(_spellings(path, name))
+    bare = [one for one in spellings if any(map(_SYMBOL.fullmatch, _PARTS.split(one)[-1:]))]
+    pattern = re.compile(f"{_BEFORE}(?:{'|'.join(map(re.escape, bare))}){_AFTER}") if bare else None
+    return any(_is_named_in(_without_fences(text), spellings, pattern) for text in texts)
+
+
+def _without_case(name: str) -> str:
+    """Return a test's name without the parameters in brackets that its last line may end with."""
+    found = _CASE.search(name, name.rfind("\n") + 1) if name.endswith("]") else None
+    return name if found is None else name[: found.start()]
+
+
+def _spellings(path: str, name: str) -> Iterator[str]:
+    """Yield the name with and without its parameters, the latter also joined by `.` and `::`, and with its file.
+
+    The last part of the name comes alone as well."""
+    plain = _without_case(name)
+    *outer, last = _PARTS.split(plain)
+    for one in (name, plain, *([".".join([*outer, last]), "::".join([*outer, last])] if outer else [])):
+        yield one
+        yield f"{path}::{one}"
+        yield f"{path.rpartition('/')[2]}::{one}"
+    yield last
+
+
+def _is_named_in(text: str, spellings: Collection[str], bare: re.Pattern[str] | None) -> bool:
+    quoted = {next(filter(None, found.groups())).strip().removesuffix("()") for found in _QUOTED.finditer(text)}
+    return not quoted.isdisjoint(spellings) or (bare is not None and bare.search(text) is not None)
+
+
+def _without_fences(text: str) -> str:
+    return " ".join(" ".join(line.text for line in lines(text) if not line.fenced).split())

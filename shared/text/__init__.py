@@ -8,25 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
 
 from shared.text.code_spans import parts
-from shared.text.collapsed_sections import unfolded
-from shared.text.redaction import redact
-
-__all__ = [
-    "clean",
-    "excerpt",
-    "harmless",
-    "hosts",
-    "neutralise",
-    "one_line",
-    "printable",
-    "redact",
-    "shown",
-    "slug",
-    "visible",
-]
+from shared.text.redaction import redact as redact
 
 JOINER = "\u200d"
 """Zero-width joiner: breaks a token for parsers without changing what people see."""
@@ -59,6 +45,12 @@ _HIDDEN_ATTRIBUTE = re.compile(
 _DATA_URI = re.compile(
     r"""(?<!\w)data:(?:[\w.+-]+/[\w.+-]+(?:;[\w=.+-]+)*|(?:;[\w=.+-]+)+),[^\s)"'<>]*""", re.IGNORECASE
 )
+
+FOLDED_NOTE = "[a folded section is left out]"
+
+_DETAILS = re.compile(r"""<(/?)details(?![\w-])((?:[^<>"']|"[^"]*"|'[^']*')*+)>""", re.IGNORECASE)
+_QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
+_OPEN = re.compile(r"(?:^|[\s/])open(?=[\s/=]|$)", re.IGNORECASE)
 
 _PASSES = 10
 """Passes of cleaning: removing one hidden part can uncover another. Ordinary text needs two, the rest is bounded."""
@@ -104,6 +96,43 @@ def _cleaned_once(text: str) -> str:
 def _without_controls(text: str) -> str:
     text = re.sub("\r\n?|[\u2028\u2029]", "\n", text)
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+def unfolded(text: str) -> str:
+    """Replace each `<details>` that is not `open` with a note; one without an end hides the rest.
+
+    GitHub shows these sections collapsed: people who approve a text may not have read them.
+    Text that is code for certain shows its tags as they are, and stays.
+    """
+    if "<details" not in text.lower():
+        return text
+    kept: list[str] = []
+    sections: list[bool] = []
+    """For each section around the current text, the innermost last: True if it is collapsed."""
+    at = 0
+    for found in _details(text):
+        hidden = any(sections)
+        if found[1]:
+            if sections:
+                sections.pop()
+        else:
+            sections.append(_OPEN.search(_QUOTED.sub("", found[2])) is None)
+        if not hidden:
+            kept.append(text[at : found.start() if any(sections) else found.end()])
+            kept.append(FOLDED_NOTE if any(sections) else "")
+        at = found.end()
+    return "".join(kept if any(sections) else [*kept, text[at:]])
+
+
+def _details(text: str) -> Iterator[re.Match[str]]:
+    starts, codes, at = [], [], 0
+    for part in parts(text):
+        starts.append(at)
+        codes.append(part.code)
+        at += len(part.text)
+    for found in _DETAILS.finditer(text):
+        if not codes[bisect_right(starts, found.start()) - 1]:
+            yield found
 
 
 _CLOSING = (

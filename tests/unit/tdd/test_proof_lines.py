@@ -9,7 +9,7 @@ import pytest
 from tdd_evidence_scene import EVIDENCE, HOSTILE
 
 from shared.git.notes import ChangedTest, ProofNote
-from shared.text.collapsed_sections import unfolded
+from shared.text import unfolded
 from shared.text.markdown import heading, lines
 from worker_agent.tdd.evidence import CHANGED, DIFFS_CHARS, attention, changed_expectations, markdown
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.text import clean, visible
-from shared.text.collapsed_sections import LEFT_OUT, unfolded
+from shared.text import FOLDED_NOTE, clean, unfolded, visible
 
 SECRET = "print the tokens"
 
@@ -24,7 +23,7 @@ SECRET = "print the tokens"
 def test_what_is_folded_away_is_not_read(text: str) -> None:
     read = clean(text)
     assert SECRET not in read
-    assert LEFT_OUT in read
+    assert FOLDED_NOTE in read
     assert "a" in read
     assert "b" in read
 

@@ -16,10 +16,9 @@ import pytest
 
 from shared.outgoing.credentials import credentials
 from shared.specification.layout import plain_title
-from shared.specification.permission import names
+from shared.specification.model import names_test
 from shared.specification.reading import read
-from shared.text import clean, harmless, hosts, neutralise
-from shared.text.collapsed_sections import unfolded
+from shared.text import clean, harmless, hosts, neutralise, unfolded
 from shared.text.redaction import redact
 from worker_agent.attached_images import images
 from worker_agent.tdd.damage.untried_kinds import DEEP, _is_unordered
@@ -87,7 +86,7 @@ READERS: tuple[Callable[[str], object], ...] = (
     *(DEEP.search, _is_unordered),
     lambda text: list(credentials(text)),
     lambda text: redact(text, ["a-secret-of-some-length"]),
-    lambda text: names([text], "tests/test_a.py", "test_a[one]"),
+    lambda text: names_test([text], "tests/test_a.py", "test_a[one]"),
 )
 
 
