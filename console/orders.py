@@ -12,10 +12,9 @@ from runtime.building.github_adapters import GitHubAdapters, github_adapters
 from runtime.building.identity import claimant_of, git_identity
 from runtime.building.sign_in import SignedIn, visiting
 from shared.commands.command import Verb
-from shared.commands.command_rules import CommandRefused, Effect, fitting, ruling
+from shared.commands.command_rules import NOT_BEGUN, CommandRefused, Effect, fitting, ruling
 from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.recovery import Recovery
-from shared.commands.retry_command import NOT_BEGUN
 from shared.git.fences import Fences
 from shared.github.errors import NotFound
 from shared.github.people import invisible_item

@@ -17,8 +17,7 @@ from console.orders import ACTIONS, DECISIONS, Order, OrderResult, ordered
 from runtime.building.sign_in import with_gh_token
 from runtime.exit_codes import FAILED, OK, code_of
 from shared.commands.command import ALIASES, Verb
-from shared.commands.command_rules import CommandRefused
-from shared.commands.retry_command import named
+from shared.commands.command_rules import CommandRefused, named
 from shared.errors import EngineError, Misconfigured
 
 _ITEM = re.compile(r"([^/#\s]+/[^/#\s]+)#([1-9][0-9]{0,9})")
@@ -69,7 +68,7 @@ def _read(action: str, item: str) -> tuple[Verb, str, int]:
 def _check_backend(verb: Verb, backend: str, settings: Settings) -> None:
     if backend and verb is not Verb.RETRY:
         raise Misconfigured("Only `retry` takes --backend.")
-    found = named(backend, settings.backends(settings.repositories[0])) if backend else ""
+    found = configured_backend(backend, settings.backends(settings.repositories[0])) if backend else ""
     if isinstance(found, CommandRefused):
         raise Misconfigured(f"{found.sentence[0].upper()}{found.sentence[1:]}.")
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from planner_agent import plan_comment
 from planner_agent.plan_comment import PlanComment
-from shared.commands.approval_words import consents
-from shared.commands.command import Verb, commands
+from shared.commands.command import Verb, commands, consents
 from shared.lock.comment import read_ack
 from shared.models import Comment
 from shared.text import comment_signatures

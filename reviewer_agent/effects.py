@@ -22,7 +22,7 @@ from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.verdict import Judgement, Reader, ReviewVerdict, branch_key, creation_name, mark
 from reviewer_agent.snapshot import ASKED, CI_RED, MERGE_REFUSED, TO_BASE, Snapshot
 from shared.ci.ci_round import BASE_MOVED, SENT_BACK
-from shared.commands.retry_command import reviewed_again
+from shared.commands.command_rules import reviewed_again
 from shared.errors import Blocked, Transient, Unexplained
 from shared.github.at_most_once import making
 from shared.github.status import Status

@@ -15,7 +15,6 @@ from shared.commands import (
     command_rules,
     one_time_replies,
     text_unchanged,
-    unavailable_commands,
     untrusted_comments,
 )
 from shared.commands.command_rules import CommandRefused
@@ -49,8 +48,8 @@ def messages() -> Iterator[Message]:
         untrusted_comments.NO_WRITE,
         text_unchanged.MAY_BE_EDITED,
     ]
-    recorded += [ruled.sentence for ruled in unavailable_commands.BY_CONFIGURATION.values()]
-    recorded += [unavailable_commands.not_merged({"waiting": {"why": why}}) for why in unavailable_commands.NOT_CLEARED]
+    recorded += [ruled.sentence for ruled in command_rules.BY_CONFIGURATION.values()]
+    recorded += [command_rules.not_merged({"waiting": {"why": why}}) for why in command_rules.NOT_CLEARED]
     lines = dict.fromkeys(re.sub(r"'[a-z-]+'", "'<stage>'", one) for one in recorded)
     yield Message("outcomes of commands, in the status comment", "\n".join(f"- {one}" for one in lines))
     yield Message("labels", "\n".join(f"- `{name}`: {look[1]}" for name, look in LOOKS.items()))

@@ -14,7 +14,7 @@ from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInput, ReviewInputs
 from reviewer_agent.review.verdict import Judgement, ReviewVerdict
 from reviewer_agent.snapshot import TO_BASE
-from shared.commands.retry_command import reviewed_again
+from shared.commands.command_rules import reviewed_again
 from shared.lock.hold import Held
 from shared.models import PullRequest
 from shared.retry.run_limit import begin_run

@@ -14,7 +14,7 @@ from runtime.daemon.start import Job, UsableRepositories, loop_of, slots_of
 from shared.errors import EngineError, Transient
 from shared.loop.polling_loop import Loop
 from shared.process import CommandFailed
-from shared.reconcile.definitions import restore
+from shared.reconcile.lost import restore_definitions
 from shared.scheduling.admission import Admission
 from shared.telemetry.events import EventKind
 
@@ -134,7 +134,7 @@ class RepositoryLoops:
                     await self._process.clock.sleep(DEFINED_SECONDS)
             if not (self._running or self._process.settings.max_iterations):
                 return  # it was told to stop
-            await restore(parts.github.labels, parts.configured.name)
+            await restore_definitions(parts.github.labels, parts.configured.name)
 
     def _set_aside(self, name: str, error: Exception) -> None:
         if str(error) == self._health.aside.get(name):
@@ -169,7 +169,7 @@ class RepositoryLoops:
 
     async def _join(self, parts: RepositoryAdapters) -> None:
         async with self._open_loop(parts) as loop:
-            await restore(parts.github.labels, parts.configured.name)
+            await restore_definitions(parts.github.labels, parts.configured.name)
             await self._poll(parts, loop)
 
 

@@ -63,6 +63,19 @@ _LOOKS = re.compile(r"/([a-z][a-z-]{2,30})(?: [^\n/]{0,80})?", re.IGNORECASE)
 _NEARLY = re.compile(rf"/((?:{'|'.join(Verb)})[.,:;!?]?)(?!\S)", re.IGNORECASE)
 """A nearly correct command at the start, with capitals or punctuation as telephones write: answered, not obeyed."""
 
+MOST_APPROVAL_CHARS = 120
+"""Most characters of an approval; a longer comment says something else as well."""
+
+_APPROVES = re.compile(
+    r"\b(?:lgtm|ship it|go ahead|looks? good|sounds? good|approved?|perfect|do it|please proceed|proceed|\+1"
+    r"|go for it|makes sense|agreed|fine (?:with|by) me|all good)\b|\+1|👍|✅|🚀|:(?:\+1|shipit|rocket|thumbsup):",
+    re.IGNORECASE,
+)
+_DOUBTS = re.compile(
+    r"\?|\b(?:but|not|n't|don't|except|unless|instead|however|change|before|wait|please (?:add|remove|use))\b",
+    re.IGNORECASE,
+)
+
 
 def commands(comments: Iterable[Comment]) -> tuple[Command, ...]:
     """Return the commands in comments, in the order of the comments.
@@ -96,6 +109,15 @@ def asks_a_question(comment: Comment, login: str) -> bool:
     edited = comment.updated_at > comment.created_at
     called = bool(login) and not edited and mentions(comment.body, login)
     return called and "?" in spoken_text(comment.body) and _command(comment) is None
+
+
+def consents(body: str) -> bool:
+    """Return whether a comment approves in other words than the command, and says nothing else.
+
+    Quotes and code do not count. Such people are pointed to the command, and nothing else happens.
+    """
+    said = spoken_text(body)
+    return len(said) <= MOST_APPROVAL_CHARS and _APPROVES.search(said) is not None and _DOUBTS.search(said) is None
 
 
 def spoken_text(body: str) -> str:

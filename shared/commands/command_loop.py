@@ -9,17 +9,24 @@ from typing import Any
 
 import structlog
 
-from shared.commands.approval_words import consents
-from shared.commands.command import Command, Verb, asks_a_question, asks_for_work, mentions
+from shared.commands.command import Command, Verb, asks_a_question, asks_for_work, consents, mentions
 from shared.commands.command_reader import EDITED, CommandReader, NewCommands
-from shared.commands.command_rules import CommandRefused, Effect, Ruling, offered, ruling
+from shared.commands.command_rules import (
+    BY_CONFIGURATION,
+    NOT_BEGUN,
+    CommandRefused,
+    Effect,
+    Ruling,
+    not_merged,
+    offered,
+    requested_backend,
+    ruling,
+)
 from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.discussion import read_until
 from shared.commands.one_time_replies import Replies
 from shared.commands.recovery import Recovery
-from shared.commands.retry_command import NOT_BEGUN, requested_backend
 from shared.commands.text_unchanged import TextUnchanged
-from shared.commands.unavailable_commands import BY_CONFIGURATION, not_merged
 from shared.commands.untrusted_comments import ignored_entry
 from shared.errors import Gone
 from shared.github.ports import StatusBoard

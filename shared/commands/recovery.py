@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from shared.commands.command_rules import Effect
-from shared.commands.retry_command import reviewed_again
+from shared.commands.command_rules import Effect, reviewed_again
 from shared.errors import Transient
 from shared.git.names import work_branch
 from shared.git.ports import Mirror

@@ -1,4 +1,4 @@
-"""Detection of lost labels: they vanished with their definition, or by a late write of ours; nobody ordered it."""
+"""Lost labels: they vanished with their definition, or by a late write of ours; nobody ordered it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TypeVar
 
 import structlog
 
-from shared.errors import Transient
+from shared.errors import EngineError, NotAllowed, Transient
 from shared.github.ports import Issues, LabelBoard
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.reconcile.label_drift import is_half_a_move, was_taken_off
 from shared.workflow import UNLABELLED, Stage
@@ -22,6 +23,9 @@ log = structlog.get_logger()
 
 QUIET = timedelta(seconds=60)
 """Time by which GitHub's lists of events may lag behind its items: a later change of an item may hide a removal."""
+
+START = OperatorPermit("start of an agent")
+"""Permit to create labels: whoever starts an agent wants its labels to exist."""
 
 
 class LostLabels:
@@ -71,3 +75,22 @@ class LostLabels:
 
     def _old(self, recorded: Stage) -> frozenset[str]:
         return frozenset(self._names.of(stage) for stage in self._before(recorded) - UNLABELLED - {recorded})
+
+
+async def restore_definitions(board: LabelBoard, repository: str) -> None:
+    """Define the labels that `repository` lacks, once; a refusal becomes one instruction in the log, never an error."""
+    try:
+        created = await board.create_all(START)
+    except NotAllowed as error:
+        log.error(
+            "labels_missing",
+            outcome="failed",
+            repo=repository,
+            error=str(error),
+            next_step="run `workflow-engine init` with a token that may write issues, or create the labels by hand",
+        )
+    except EngineError as error:
+        log.warning("labels_not_looked_at", outcome="skipped", repo=repository, error=str(error))
+    else:
+        if created:
+            log.warning("labels_restored", outcome="completed", repo=repository, labels=list(created))

@@ -11,12 +11,11 @@ from command_thread import reader
 from command_world import World
 from fakes.unasked import UnaskedStatus
 
-from shared.commands.approval_words import consents
-from shared.commands.command import Verb
+from shared.commands.command import Verb, consents
 from shared.commands.command_loop import APPROVE, CommandLoop, CommandProfile
+from shared.commands.command_rules import BY_CONFIGURATION, NOT_CLEARED, not_merged
 from shared.commands.command_target import CommandTarget
 from shared.commands.recovery import Case, Recovery
-from shared.commands.unavailable_commands import BY_CONFIGURATION, NOT_CLEARED, not_merged
 from shared.models import Issue
 from shared.workflow import Role, Stage, Track
 from shared.workflow.labels import Labels

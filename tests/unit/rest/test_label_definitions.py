@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from shared.errors import EngineError, NotAllowed, Transient
 from shared.lock.write_permit import OperatorPermit
-from shared.reconcile.definitions import restore
+from shared.reconcile.lost import restore_definitions
 
 
 @dataclass
@@ -40,6 +40,6 @@ async def test_labels_are_made_again_at_a_start_or_a_person_is_told(
     definitions: FakeDefinitions, events: list[tuple[str, str]]
 ) -> None:
     with capture_logs() as logged:
-        await restore(definitions, "o/r")
+        await restore_definitions(definitions, "o/r")
     assert [(one["event"], one["outcome"]) for one in logged] == events
     assert all("workflow-engine init" in one["next_step"] for one in logged if one["event"] == "labels_missing")
