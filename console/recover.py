@@ -17,7 +17,7 @@ from console.orders import ACTIONS, DECISIONS, Order, OrderResult, ordered
 from runtime.building.sign_in import with_gh_token
 from runtime.exit_codes import FAILED, OK, code_of
 from shared.commands.command import ALIASES, Verb
-from shared.commands.command_rules import CommandRefused, named
+from shared.commands.command_rules import CommandRefused, configured_backend
 from shared.errors import EngineError, Misconfigured
 
 _ITEM = re.compile(r"([^/#\s]+/[^/#\s]+)#([1-9][0-9]{0,9})")

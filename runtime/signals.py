@@ -14,7 +14,7 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import EngineError
-from shared.process_groups import kill_all
+from shared.process import kill_all
 
 log = structlog.get_logger()
 

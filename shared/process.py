@@ -7,6 +7,7 @@ block ends the whole group: TERM, then KILL. Deadlines belong to the caller (`an
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -19,8 +20,6 @@ from subprocess import DEVNULL, PIPE, STDOUT
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
-from shared import process_groups
-
 OUTPUT_CAP = 16 * 2**20
 """Bytes of each stream that are kept; the rest is read and dropped, and `truncated` is set."""
 
@@ -29,6 +28,9 @@ CHUNK_BYTES = 65_536
 
 TERM_GRACE_SECONDS = 5.0
 """Seconds that a process group may take to end after TERM."""
+
+RUNNING: set[int] = set()
+"""Ids of the process groups that this process has started and not yet ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ async def run(
         for stream, output in zip((process.stdout, process.stderr), outputs, strict=True):
             pumps.start_soon(output.drain, stream)
         code = await process.wait()
-        process_groups.send(process.pid, signal.SIGKILL)  # what the command left behind would keep the pipes open
+        _send(process.pid, signal.SIGKILL)  # what the command left behind would keep the pipes open
     out, err = outputs
     return Finished(tuple(argv), code, bytes(out.kept), bytes(err.kept), out.dropped or err.dropped)
 
@@ -152,7 +154,7 @@ async def streamed(
             if patience.guard is not None:
                 pumps.start_soon(watch, process, patience.guard)
             await process.wait()
-            process_groups.send(process.pid, signal.SIGKILL)
+            _send(process.pid, signal.SIGKILL)
     reason = Cut.LIMIT if limit else Cut.DEADLINE if scope.deadline >= hard else Cut.SILENCE
     return process.returncode or 0, reason if scope.cancelled_caught else None
 
@@ -204,24 +206,36 @@ async def _group(
             start_new_session=True,
             **streams,  # type: ignore[arg-type]  # the three streams, typed at both call sites
         )
-    process_groups.RUNNING.add(process.pid)
+    RUNNING.add(process.pid)
     try:
         yield process
     finally:
         with anyio.CancelScope(shield=True):
             await end(process)
             await process.aclose()
-        process_groups.RUNNING.discard(process.pid)
+        RUNNING.discard(process.pid)
 
 
 async def end(process: Process, *, grace_seconds: float = TERM_GRACE_SECONDS) -> None:
     """End a process group that `started` or `run` made; returns when its leader is gone."""
     if process.returncode is None:
-        process_groups.send(process.pid, signal.SIGTERM)
+        _send(process.pid, signal.SIGTERM)
         with anyio.move_on_after(grace_seconds):
             await process.wait()
-    process_groups.send(process.pid, signal.SIGKILL)
+    _send(process.pid, signal.SIGKILL)
     await process.wait()
+
+
+def kill_all() -> None:
+    """Kill every running group without waiting: for a process that is about to end itself."""
+    for group in tuple(RUNNING):
+        _send(group, signal.SIGKILL)
+
+
+def _send(group: int, number: int) -> None:
+    """Send a signal to every process of a group; ignore a group that no longer exists."""
+    with suppress(ProcessLookupError):
+        os.killpg(group, number)
 
 
 async def _feed(process: Process, data: bytes) -> None:

@@ -14,7 +14,7 @@ import anyio.lowlevel
 import pytest
 from git_remote import AT, ENGINE, ENVIRONMENT, commit_to, machine, remote_at
 
-from shared import process, process_groups
+from shared import process
 from shared.filesystem import directories
 from shared.git import object_readers, objects
 from shared.git.command import Git, Signature
@@ -91,12 +91,12 @@ def told(pid: int, name: str) -> str:
 
 
 def none_is_open() -> bool:
-    return not process_groups.RUNNING
+    return not process.RUNNING
 
 
 def only_reader() -> int:
     """Return the process of the one open reader."""
-    (pid,) = process_groups.RUNNING
+    (pid,) = process.RUNNING
     return pid
 
 
@@ -170,7 +170,7 @@ async def test_a_ref_is_looked_up_each_time(bench: Bench) -> None:
     assert await objects.peeled(bench.git, "refs/heads/main", "commit") == second
     await bench.plain.run("update-ref", "-d", "refs/heads/main")
     assert await objects.peeled(bench.git, "refs/heads/main", "commit") is None
-    assert len(process_groups.RUNNING) == 1
+    assert len(process.RUNNING) == 1
 
 
 async def test_more_than_the_cap_is_refused_unread_and_the_next_answer_is_right(bench: Bench) -> None:
@@ -269,7 +269,7 @@ async def test_many_may_ask_at_once(bench: Bench) -> None:
         for n in range(50):
             group.start_soon(ask, n)
     assert answers == {n: f"{n}\n".encode() * n for n in range(50)}
-    assert len(process_groups.RUNNING) == 1
+    assert len(process.RUNNING) == 1
     assert bench.git.started == []
 
 
@@ -289,7 +289,7 @@ async def test_few_are_open_at_once_and_all_are_answered(bench: Bench, tmp_path:
             group.start_soon(ask, git, commit)
     for git, commit in zip(places, commits, strict=True):
         await ask(git, commit)
-    await until(lambda: len(process_groups.RUNNING) <= object_readers.MOST)
+    await until(lambda: len(process.RUNNING) <= object_readers.MOST)
 
 
 async def test_one_that_nobody_asks_ends_by_itself(tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ async def test_leaving_a_directory_ends_its_reader_and_closing_is_for_good(bench
 _AGENT = """
 import asyncio, sys
 from pathlib import Path
-from shared import process, process_groups
+from shared import process
 from shared.git import objects
 from shared.git.command import Git
 from shared.git.object_readers import ObjectReaders
@@ -329,7 +329,7 @@ from shared.git.object_readers import ObjectReaders
 async def main():
     git = Git(Path(sys.argv[1]), {"PATH": sys.argv[2]}, readers=ObjectReaders())
     await objects.peeled(git, "refs/heads/main", "commit")
-    print(*process_groups.RUNNING, flush=True)
+    print(*process.RUNNING, flush=True)
     await asyncio.Event().wait()
 
 asyncio.run(main())
