@@ -16,8 +16,7 @@ class Presence:
     def __init__(self, checks: Checks, source: Mirror) -> None:
         self._checks = checks
         self._source = source
-        self._found: Newest[str, None] = Newest()
-        self._missing: Newest[str, None] = Newest()
+        self._missing: Newest[str, bool] = Newest()
 
     async def is_missing(self, branch: str) -> bool:
         """Return whether there is no workflow on `branch` and no check in the repository's history. Raises `Transient`.
@@ -25,19 +24,15 @@ class Presence:
         Asks again on each call until CI is found, which is free while nothing changes: the first check may come at any
         time.
         """
-        if branch in self._found:
-            return False
-        tip = await self._source.refresh(f"refs/heads/{branch}")
-        if tip is None or has_workflow(await self._source.paths(tip)) or await self._checks.ever(tip):
-            self._found[branch] = None
-            self._missing.pop(branch, None)
-            return False
-        self._missing[branch] = None
-        return True
+        if self._missing.get(branch, True):
+            tip = await self._source.refresh(f"refs/heads/{branch}")
+            found = tip is None or has_workflow(await self._source.paths(tip)) or await self._checks.ever(tip)
+            self._missing[branch] = not found
+        return self._missing[branch]
 
     def known_missing(self, branch: str) -> bool:
         """Return whether the last call of `is_missing` found no CI on `branch`; sends no request."""
-        return branch in self._missing
+        return self._missing.get(branch, False)
 
 
 def has_workflow(paths: tuple[str, ...]) -> bool:

@@ -6,7 +6,6 @@ so the words of a trusted author are trusted as they stand; a hash of what was h
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -16,7 +15,7 @@ from shared.commands.untrusted_comments import spoken
 from shared.github.ports import Comments
 from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue
-from shared.text import clean
+from shared.text import clean, digest
 
 READ = "Comments"
 """Name of the fence's trailer with the newest comment that a coder was given, and the hash of all of them."""
@@ -47,7 +46,7 @@ class Discussion:
         if not self.comments:
             return ""
         text = "\0".join(f"{one.id} {one.author.id} {one.body}" for one in self.comments)
-        return f"{self.comments[-1].id}@{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        return f"{self.comments[-1].id}@{digest(text)[:16]}"
 
     def text(self) -> str:
         """Return the section below the issue's own text in a prompt; empty without comments."""

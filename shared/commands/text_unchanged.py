@@ -6,7 +6,6 @@ since a label was set if nothing has happened to the item since, or if a list ha
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import datetime
@@ -20,6 +19,7 @@ from shared.github.listing import brief
 from shared.github.ports import People
 from shared.models import Issue
 from shared.specification import body_sha256, plain_title
+from shared.text import digest
 from shared.workflow import HALTED, TERMINAL, Role
 
 MOST_ITEMS = 2000
@@ -70,7 +70,7 @@ class Texts:
 def _digest(issue: Issue) -> str:
     """Return a hash of the title without the engine's counter and of the body's hash, with which `brief` ends it."""
     said = f"{plain_title(issue.title)}\0{issue.body.rpartition(chr(10))[2]}"
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest(said)[:16]
 
 
 class TextUnchanged:

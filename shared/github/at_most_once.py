@@ -75,14 +75,12 @@ def raise_if_in_flight(held: Held, thing: str) -> None:
 
 
 @asynccontextmanager
-async def making(held: Held, thing: str, *, seen: bool = False) -> AsyncIterator[None]:
+async def making(held: Held, thing: str) -> AsyncIterator[None]:
     """Open a block that sends `thing`, which was looked for and is not there: the fence names it first.
 
-    `thing` has neither spaces nor commas; `seen`: it was there, and has been deleted. Raises what `raise_if_in_flight`
-    and `advance` raise.
+    `thing` has neither spaces nor commas. Raises what `raise_if_in_flight` and `advance` raise.
     """
-    if not seen:
-        raise_if_in_flight(held, thing)
+    raise_if_in_flight(held, thing)
     now = held.server_now()
     since = now - patience(held.claimant.times)
     young = {other: one for other, one in read(held.fence).items() if one.at > since}

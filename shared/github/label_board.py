@@ -157,7 +157,11 @@ class LabelBoard(ItemChanges):
     async def create(self, names: Collection[str], permit: OperatorPermit) -> None:
         """Define some of the engine's labels; one that exists by now keeps its looks."""
         for name in names:
-            await self._define({"name": name, **self._fields(name)}, permit)
+            try:
+                await self._github.write("POST", f"{self._root}/labels", {"name": name, **self._fields(name)}, permit)
+            except Refused as refused:
+                if not refused.says("already_exists", "already exists"):
+                    raise
 
     async def repaint(self, names: Collection[str], permit: OperatorPermit) -> None:
         """Give some of the engine's labels the engine's own colour and description."""
@@ -179,10 +183,3 @@ class LabelBoard(ItemChanges):
 
     async def _defined_labels(self) -> dict[str, tuple[str, str]]:
         return dict(wire.each(wire.label_look, await self._github.pages(f"{self._root}/labels")))
-
-    async def _define(self, definition: dict[str, str], permit: OperatorPermit) -> None:
-        try:
-            await self._github.write("POST", f"{self._root}/labels", definition, permit)
-        except Refused as refused:
-            if not refused.says("already_exists", "already exists"):
-                raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import replace
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import Any
 from shared.github import wire
 from shared.models import Account, Issue
 from shared.specification import touched
+from shared.text import digest
 from shared.text.markdown import unticked
 
 BRIEF = 2000
@@ -31,16 +31,12 @@ def brief(issue: Issue) -> Issue:
     edit. Equal labels and accounts become the same object.
     """
     lines = "\n".join(_NAMES_AN_ITEM.findall(issue.body))[:BRIEF]
-    body = f"{lines}\n{_hash(issue.body)}" if issue.body else ""
+    body = f"{lines}\n{digest(unticked(issue.body))[:16]}" if issue.body else ""
     assignees = tuple(map(_same_account, issue.assignees))
     author = _same_account(issue.author)
     files = () if issue.is_pull_request else tuple(sorted(touched(issue.body)))
     kept = replace(issue, body=body, labels=_same_labels(issue.labels), author=author, assignees=assignees)
     return replace(kept, files=files)
-
-
-def _hash(body: str) -> str:
-    return hashlib.sha256(unticked(body).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _page(value: Any) -> tuple[Issue, ...]:

@@ -98,34 +98,31 @@ REFUSALS = (
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """A POST that makes things, known to exist for `seconds`; a group `list` of `path` is the path of their list."""
+    """A POST that makes something, known to exist for `seconds`, and named in the field `field` of the reply.
+
+    A group `list` of `path` is the path of its list. Without a field it sets labels, which the body names: the reply
+    has the others, too.
+    """
 
     kind: str
     path: str
-    names: Callable[[Any, Any, re.Match[str]], Iterable[object]]
+    field: str
     seconds: float
 
-
-def _number(body: Any, reply: Any, match: re.Match[str]) -> Iterable[object]:
-    return (reply["number"],)
-
-
-def _id(body: Any, reply: Any, match: re.Match[str]) -> Iterable[object]:
-    return (reply["id"],)
-
-
-def _labels(body: Any, reply: Any, match: re.Match[str]) -> Iterable[object]:
-    """Return the added labels; the reply has the others, too."""
-    return (f"{match['number']}/labels/{segment(name)}" for name in body["labels"])
+    def names(self, body: Any, reply: Any, match: re.Match[str]) -> list[Any]:
+        """Return the names of the things; raises KeyError and TypeError if they cannot be read."""
+        if self.field:
+            return [reply[self.field]]
+        return [f"{match['number']}/labels/{segment(name)}" for name in body["labels"]]
 
 
 CREATIONS = (
-    Creation(ITEM, r"/issues", _number, KNOWN_SECONDS),
-    Creation(ITEM, r"/pulls", _number, KNOWN_SECONDS),
-    Creation(COMMENT, r"(?P<list>/issues/\d+/comments)", _id, YOUNG_SECONDS),
-    Creation("review", r"(?P<list>/pulls/\d+/reviews)", _id, YOUNG_SECONDS),
-    Creation("review comment", r"(?P<list>/pulls/\d+/comments)/\d+/replies", _id, YOUNG_SECONDS),
-    Creation(LABEL, r"/issues/(?P<number>\d+)/labels", _labels, YOUNG_SECONDS),
+    Creation(ITEM, r"/issues", "number", KNOWN_SECONDS),
+    Creation(ITEM, r"/pulls", "number", KNOWN_SECONDS),
+    Creation(COMMENT, r"(?P<list>/issues/\d+/comments)", "id", YOUNG_SECONDS),
+    Creation("review", r"(?P<list>/pulls/\d+/reviews)", "id", YOUNG_SECONDS),
+    Creation("review comment", r"(?P<list>/pulls/\d+/comments)/\d+/replies", "id", YOUNG_SECONDS),
+    Creation(LABEL, r"/issues/(?P<number>\d+)/labels", "", YOUNG_SECONDS),
 )
 """Things that this process makes by the API; pushed things are named by their callers."""
 

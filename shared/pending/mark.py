@@ -5,12 +5,11 @@ A person may edit the text and approve it again; the line still names the same t
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from shared.text import comment_signatures
+from shared.text import comment_signatures, digest, normalised
 from shared.text.comment_signatures import CommentSignatures, Keyring
 from shared.text.markdown import unticked
 
@@ -37,8 +36,8 @@ class PendingMark:
 
 def write(content: str, test: str, base: str, keys: Keyring) -> str:
     """Return `content` with the mark line below it."""
-    content = _normal(keys.outgoing.text(content))
-    fields = {"test": quote(test, safe="/:.,_-[]()"), "base": base, "body": _digest(content)}
+    content = normalised(keys.outgoing.text(content))
+    fields = {"test": quote(test, safe="/:.,_-[]()"), "base": base, "body": digest(content)}
     return f"{content}\n\n{keys.sign(_PURPOSE, 0, comment_signatures.render(NAME, fields))}"
 
 
@@ -53,21 +52,11 @@ def read(body: str, keys: Keyring) -> PendingMark | None:
         return None
     test, base = unquote(mark.fields.get("test", "")), mark.fields.get("base", "")
     content, _, below = body.replace("\r\n", "\n").rpartition(line)
-    content = _normal(content)
-    edited = bool(below.strip()) or mark.fields.get("body") not in {_digest(content), _digest(unticked(content))}
+    content = normalised(content)
+    edited = bool(below.strip()) or mark.fields.get("body") not in {digest(content), digest(unticked(content))}
     return PendingMark(test, base, edited, signed=bool(keys.keys)) if test else None
 
 
 def is_pending(body: str) -> bool:
     """Return whether a body has the mark line of an issue about a pending test, whoever wrote it."""
     return _LINE.search(body.replace("\r\n", "\n")) is not None
-
-
-def _digest(content: str) -> str:
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _normal(text: str) -> str:
-    """Normalize whitespace as GitHub's editor does."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(line.rstrip() for line in lines).strip("\n")

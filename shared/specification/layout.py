@@ -6,12 +6,12 @@ reading what was written gives back the same.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from enum import StrEnum
 
 from shared.specification.kind import LOUD_LINE, LOUD_SIZE
 from shared.specification.model import Trailer
+from shared.text import digest, normalised
 from shared.text.markdown import lines, unticked
 
 MARK = "engine-spec"
@@ -87,14 +87,14 @@ _TRAILER = re.compile(
 
 def trailer_of(body: str) -> tuple[str, Trailer] | None:
     """Return the text above the engine's last line, and that line parsed; None if the last line is none of ours."""
-    content, _, last = _normal(body).rpartition("\n")
+    content, _, last = normalised(body).rpartition("\n")
     found = _TRAILER.fullmatch(last)
     return (content, Trailer(int(found[1]), found[2], found[3], found[4])) if found else None
 
 
 def content_sha256(content: str) -> str:
     """Return the hash of the text above the trailer, its `body=`."""
-    return _sha256(_normal(content))
+    return digest(normalised(content))
 
 
 def body_sha256(title: str, body: str) -> str:
@@ -103,7 +103,7 @@ def body_sha256(title: str, body: str) -> str:
     Line ends, trailing space and empty lines at either end do not count: GitHub's editor changes them.
     Nor do ticks in check boxes, and the engine's own counter in the title.
     """
-    return _sha256(f"{plain_title(title)}\0{unticked(_normal(body))}")
+    return digest(f"{plain_title(title)}\0{unticked(normalised(body))}")
 
 
 _COUNTER = re.compile(r"(?<!\s)\s*+\| attempt \d{1,3}/\d{1,3}\s*$")
@@ -112,12 +112,3 @@ _COUNTER = re.compile(r"(?<!\s)\s*+\| attempt \d{1,3}/\d{1,3}\s*$")
 def plain_title(title: str) -> str:
     """Return a title without the counter of attempts that the worker may show there."""
     return _COUNTER.sub("", title).strip()
-
-
-def _normal(text: str) -> str:
-    unified = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "\n".join(line.rstrip() for line in unified.split("\n")).strip("\n")
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -6,6 +6,7 @@ Incoming: `visible` or `clean` for prose, `printable` for code and logs. Outgoin
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from bisect import bisect_right
@@ -240,6 +241,17 @@ def last_words(text: str, limit: int) -> str:
     end = line[len(line) - max(limit - 2, 0) :]
     first, _, rest = end.partition(" ")
     return f"… {rest if rest and len(first) < LONG_WORD else end}"[:limit]
+
+
+def normalised(text: str) -> str:
+    """Return a text without what GitHub's editor changes: line ends, trailing space, empty lines at either end."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text, in hex; a lone surrogate counts as it is."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def slug(text: str) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from shared.text import normalised
+
 UNSIGNED = "none"
 """Placeholder for the MAC if no key is configured."""
 
@@ -142,8 +144,7 @@ def find(body: str) -> Mark | None:
 
 def _with_mac(body: str, mac: str) -> str:
     """Return `body`, normalised, with `mac` in its first marker."""
-    lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    body = "\n".join(line.rstrip() for line in lines).strip("\n")
+    body = normalised(body)
     found = _MARK.search(body)
     if found is None:
         raise ValueError("the text has no marker to sign")

@@ -35,16 +35,10 @@ class Item:
 
 def lines(text: str) -> Iterator[Line]:
     """Yield the lines of `text`, split at `\\n` only."""
-    closing = ""
-    for line in text.split("\n"):
-        fence = _FENCE.fullmatch(line) if "```" in line or "~~~" in line else None  # most lines need no expression
-        if not closing:
-            closing = (fence[1] or fence[3]) if fence else ""
-            yield Line(line, fenced=bool(closing))
-            continue
-        yield Line(line, fenced=True)
-        if fence and _closes(fence, closing):
-            closing = ""
+    open_before = ""
+    for line, open_after in _with_fences(text):
+        yield Line(line, fenced=bool(open_before or open_after))
+        open_before = open_after
 
 
 def unticked(text: str) -> str:
@@ -111,14 +105,20 @@ def _collapse(block: list[Line]) -> list[str]:
 
 def open_fence(text: str) -> str:
     """Return the delimiter that would close a fence left open at the end of `text`; empty if none is."""
+    *_, (_, closing) = _with_fences(text)
+    return closing
+
+
+def _with_fences(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each line with the delimiter that would close the fence that is open after it; empty if none is."""
     closing = ""
     for line in text.split("\n"):
-        fence = _FENCE.fullmatch(line)
-        if not closing:
-            closing = (fence[1] or fence[3]) if fence else ""
+        fence = _FENCE.fullmatch(line) if "```" in line or "~~~" in line else None  # most lines need no expression
+        if fence and not closing:
+            closing = fence[1] or fence[3]
         elif fence and _closes(fence, closing):
             closing = ""
-    return closing
+        yield line, closing
 
 
 def _closes(fence: re.Match[str], opened: str) -> bool:
