@@ -296,7 +296,7 @@ class CommandLoop:
             return ruled.sentence, False
         if ruled not in {Effect.PAUSE, Effect.STOP}:
             return ("" if ruled is Effect.DECIDE else "it is being worked on"), False
-        case = (await self._targets.target(listed.number)).case.without_fence()  # its holder ends it
+        case = replace((await self._targets.target(listed.number)).case, fence=None)  # its holder ends it
         return await self._recovery.carry_out(ruled, case, OperatorPermit(str(order))), True
 
     async def _note(

@@ -47,10 +47,6 @@ class Case:
         """The pull request, while it is open."""
         return self.pull_request if self.pull_request is not None and self.pull_request.open else None
 
-    def without_fence(self) -> Case:
-        """Return the same case for effects that leave the fence to its holder."""
-        return replace(self, fence=None)
-
 
 class Recovery:
     """Carries out commands. Every effect is convergent; nothing is done to an item that an agent holds."""

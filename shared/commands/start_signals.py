@@ -45,22 +45,18 @@ class NewIssues:
     """Open items with comments and without a stage, as the list of changed items showed them last."""
 
     def __init__(self) -> None:
-        self._listed: Mapping[int, Issue] = {}
+        self.commented: Mapping[int, Issue] = {}
+        """Open items with comments, at any stage, as the list showed them last."""
         self._read: dict[int, int] = {}
 
     def note(self, listed: Iterable[Issue]) -> None:
         """Keep the items that the list shows; forget the items that it showed before."""
-        self._listed = {one.number: one for one in listed if one.comments and one.open}
-        self._read = {number: count for number, count in self._read.items() if number in self._listed}
-
-    @property
-    def commented(self) -> Mapping[int, Issue]:
-        """Open items with comments, at any stage, as the list showed them last."""
-        return self._listed
+        self.commented = {one.number: one for one in listed if one.comments and one.open}
+        self._read = {number: count for number, count in self._read.items() if number in self.commented}
 
     def unread(self, names: Labels) -> Mapping[int, Issue]:
         """Return those whose newest comments were not looked at."""
-        new = {number: one for number, one in self._listed.items() if one.comments > self._read.get(number, 0)}
+        new = {number: one for number, one in self.commented.items() if one.comments > self._read.get(number, 0)}
         return {number: one for number, one in new.items() if _is_new(names, one)}
 
     def were_read(self, issues: Mapping[int, Issue]) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping
 from sys import intern
 from typing import Any
 
+from shared.newest import Newest
+
 MOST = 5000
 """Most items whose ids are remembered; the one that was shown longest ago goes first."""
 
@@ -21,7 +23,7 @@ class GlobalIds:
     """The ids that one client was shown."""
 
     def __init__(self) -> None:
-        self._items: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._items: Newest[tuple[str, int], str] = Newest(MOST)
         self._closed: OrderedDict[tuple[str, int], None] = OrderedDict()
         self._labels: dict[str, dict[str, str]] = {}
 
@@ -64,9 +66,6 @@ class GlobalIds:
         key = root, item["number"]
         if isinstance(item.get("node_id"), str):
             self._items[key] = item["node_id"]
-            self._items.move_to_end(key)
-            if len(self._items) > MOST:
-                self._items.popitem(last=False)
         self._closed.pop(key, None)
         if item.get("state") == "closed":
             self._closed[key] = None

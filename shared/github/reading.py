@@ -212,7 +212,7 @@ class Reads:
         `read` is an `async def`, not a lambda that returns its coroutine: tenacity would take that for the answer.
         """
         retrying = AsyncRetrying(
-            sleep=self._transport.sleep,
+            sleep=self._transport.clock.sleep,
             stop=stop_after_attempt(TRIES),
             wait=wait_exponential(BACKOFF_SECONDS),
             retry=retry_if_exception(_passes),

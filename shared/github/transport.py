@@ -15,7 +15,6 @@ from typing import Any, Protocol, runtime_checkable
 import aiohttp
 from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
 from gidgethub import HTTPException, sansio
-from gidgethub.abc import GitHubAPI
 from yarl import URL
 
 from shared.clock import Clock
@@ -56,6 +55,7 @@ CONNECT_SECONDS = 5.0
 DOWNLOAD_SECONDS = 120.0
 """Longest download of a log or diff in seconds; each read of it has `REQUEST_SECONDS`."""
 
+_REQUEST = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
 _DOWNLOAD = aiohttp.ClientTimeout(total=DOWNLOAD_SECONDS, connect=CONNECT_SECONDS, sock_read=REQUEST_SECONDS)
 
 TEXT_CAP = 2 * 2**20
@@ -100,7 +100,7 @@ class Response:
         return sansio._next_link(self.headers.get("link"))
 
 
-class Transport(GitHubAPI):
+class Transport:
     """The only place where a request leaves the process: through the outbound filter, which learns each used token."""
 
     def __init__(
@@ -113,10 +113,9 @@ class Transport(GitHubAPI):
         server: ServerTime,
         outgoing: Outgoing,
     ) -> None:
-        super().__init__("workflow-engine", base_url=api_url)
+        self.requester, self.base_url = "workflow-engine", api_url
         self._session, self._token, self._outgoing = session, token, outgoing
         self.clock = clock
-        self.timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
         self.server = server
         self.limits = RateLimits(self.server)
         self.scopes: frozenset[str] | None = None
@@ -133,7 +132,9 @@ class Transport(GitHubAPI):
             fit = self._outgoing.payload(call.payload, ack=call.ack)
             body = b"" if fit is None else json.dumps(fit).encode()
             admit()
-            return Response(*await self._request(call.method, call.url, headers, body))
+            async with self._open_request(call.method, call.url, headers, patience=_REQUEST, body=body) as response:
+                self._note(response.headers)
+                return Response(response.status, response.headers, await response.read())
 
         return await self._send_signed(call, send)
 
@@ -161,10 +162,6 @@ class Transport(GitHubAPI):
         """
         async with self._open_request("GET", url, {"user-agent": self.requester}, patience=_DOWNLOAD) as response:
             return Response(response.status, response.headers, await _head(response, most_bytes + 1))
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait for `seconds`."""
-        await self.clock.sleep(seconds)
 
     async def _send_signed(self, call: ApiRequest, send: Callable[[dict[str, str]], Awaitable[Response]]) -> Response:
         """Send with the token; again if it is refused and its source sees hope: a 401 has done nothing.
@@ -205,13 +202,6 @@ class Transport(GitHubAPI):
         if call.payload is not None:
             headers["content-type"] = "application/json; charset=utf-8"
         return headers
-
-    async def _request(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        async with self._open_request(method, url, headers, body=body, patience=self.timeout) as response:
-            self._note(response.headers)
-            return response.status, response.headers, await response.read()
 
     def _note(self, headers: Mapping[str, str]) -> None:
         self.server.note(headers)
