@@ -168,18 +168,13 @@ async def started(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log
 
 
 @asynccontextmanager
-async def piped(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> AsyncIterator[Process]:
+async def piped(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path = Path(os.devnull)
+) -> AsyncIterator[Process]:
     """Start a child with `stdin` and `stdout` as pipes to use while it runs; its stderr is appended to `log`."""
     with log.open("ab") as sink:
         async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=sink) as process:
             yield process
-
-
-@asynccontextmanager
-async def answering_child(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Process]:
-    """Start a child that answers on `stdout` the requests on its `stdin`; its stderr is dropped."""
-    async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process:
-        yield process
 
 
 async def run_attached(argv: Sequence[str], *, env: Mapping[str, str]) -> int:

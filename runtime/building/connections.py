@@ -16,7 +16,7 @@ from runtime.building.neighbours import Neighbours
 from shared.clock import Clock
 from shared.git.active_agents import Presence
 from shared.github.client import GitHub, TokenSource
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 from shared.github.tokens import Installation
 from shared.github.transport import Renewable
 from shared.outgoing.outbound_filter import Outgoing

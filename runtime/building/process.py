@@ -24,8 +24,7 @@ from runtime.building.telemetry import EventLogs, ProcessTelemetry, traced, trai
 from shared import llm
 from shared.clock import Clock
 from shared.errors import Misconfigured, Unauthorized
-from shared.escalation.channels import Mail, Webhook
-from shared.escalation.delivery import Channel, Outbox
+from shared.escalation.delivery import Channel, Mail, Outbox, Webhook
 from shared.llm.circuit_breaker import Breaker
 from shared.llm.endpoint import Endpoints
 from shared.outgoing.outbound_filter import Outgoing

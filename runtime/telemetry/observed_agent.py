@@ -9,7 +9,7 @@ from functools import partial
 import anyio
 
 from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
-from shared.github.pacing import reporting_waits
+from shared.github.limits import reporting_waits
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.scheduling.agent_contract import Agent, Candidate, Claim, Ended, Result, Skip, Step

@@ -217,7 +217,7 @@ class Git:
 
     def _reader(self) -> AbstractAsyncContextManager[Process]:
         env = {**self._environment, **_as_variables({**_SETTINGS, **_READING})}
-        return process.answering_child(("git", f"--git-dir={self.git_dir}", *COMMAND), cwd=Path("/"), env=env)
+        return process.piped(("git", f"--git-dir={self.git_dir}", *COMMAND), cwd=Path("/"), env=env)
 
     async def _ask_once(
         self, question: Asked, ask: Callable[[], Awaitable[Finished]], holds: Callable[[Finished], bool]

@@ -23,8 +23,7 @@ from shared.github.errors import NeverSent, NotShown, Refused
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.kept_answers import KeptAnswers
-from shared.github.limits import RateLimit
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing, RateLimit
 from shared.github.paging import entries
 from shared.github.reading import BACKOFF_SECONDS, TEXTS_BESIDE_FILE, Reads
 from shared.github.replica_lag import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing

@@ -14,7 +14,7 @@ from judge import Judge
 from lab.github.server import Lab
 from shared.github.client import GitHub
 from shared.github.kept_answers import KeptAnswers
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 
 NAME = "ada/thing"
 EVERYTHING = {

@@ -16,7 +16,7 @@ from aiohttp.test_utils import TestServer
 from fakes.clock import PassingClock
 
 from shared.github.client import GitHub
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin

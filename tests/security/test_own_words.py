@@ -20,7 +20,7 @@ from config.state import StateDirectory
 from runtime.building.process import Process
 from security.canaries import Canaries
 from security.detector import FORMS, Detector
-from shared.escalation.channels import Webhook
+from shared.escalation.delivery import Webhook
 from shared.llm.claude import anthropic
 from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
 from shared.loop.real_clock import RealClock

@@ -15,7 +15,7 @@ from shared.git.credentials import Credentials
 from shared.git.mirror import Mirror
 from shared.github.client import GitHub
 from shared.github.issues import Issues
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 from shared.github.tokens import Kept
 from shared.lock.port import RefUpdate
 from shared.loop.real_clock import RealClock

@@ -16,8 +16,7 @@ import pytest
 from aiohttp import web
 from fakes.clock import PassingClock
 
-from shared.escalation.channels import DELIVERY, SIGNATURE, Mail, Webhook, written
-from shared.escalation.delivery import TRIES, Channel, Escalation, Outbox
+from shared.escalation.delivery import DELIVERY, SIGNATURE, TRIES, Channel, Escalation, Mail, Outbox, Webhook, written
 
 SECRET = b"a secret of sixteen"
 CANARY = "canary-canary-canary"

@@ -25,7 +25,7 @@ from shared.github.branch_rules import (
 )
 from shared.github.checks import Checks
 from shared.github.client import GitHub
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 from shared.github.tokens import Kept
 from shared.lock.write_permit import OperatorPermit
 from shared.workflow import AGENTS, Role

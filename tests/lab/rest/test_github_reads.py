@@ -10,7 +10,7 @@ from shared.errors import Gone, Misconfigured, NotAllowed, Transient, Unauthoriz
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.errors import NotFound
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 
 
 async def test_an_unchanged_resource_is_confirmed_and_never_shared() -> None:

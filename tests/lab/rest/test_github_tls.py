@@ -29,7 +29,7 @@ from shared.git.command import Git
 from shared.git.mirror import Mirror
 from shared.github.client import GitHub
 from shared.github.errors import NeverSent
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 from shared.lock.write_permit import OperatorPermit
 
 LONG = timedelta(days=15000)

@@ -22,7 +22,7 @@ from shared.github.comments import Comments
 from shared.github.issues import Issues
 from shared.github.item_changes import ItemChange, ItemChanges
 from shared.github.label_board import LabelBoard, WantedLabels
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews

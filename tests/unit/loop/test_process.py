@@ -15,7 +15,6 @@ import pytest
 from shared.process import (
     CommandFailed,
     Patience,
-    answering_child,
     check,
     end,
     piped,
@@ -149,7 +148,7 @@ def test_a_start_that_is_cut_off_leaves_neither_child_nor_pipe(tmp_path: Path, t
     async def work() -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(cut, group.cancel_scope)
-            async with answering_child(("sleep", "60"), cwd=tmp_path, env=PATH):
+            async with piped(("sleep", "60"), cwd=tmp_path, env=PATH):
                 await anyio.sleep(60)
 
     before = psutil.Process().children()

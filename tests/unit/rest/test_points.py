@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fakes.clock import PassingClock
 
-from shared.github.pacing import Pacing
+from shared.github.limits import Pacing
 from shared.github.points import CALM_SECONDS, MINUTE, POINTS_PER_MINUTE, Points
 
 
