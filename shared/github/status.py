@@ -17,7 +17,7 @@ import structlog
 from shared.errors import NotAllowed
 from shared.github import status_record
 from shared.lock.codec import AckState, ItemKey
-from shared.lock.comment import MARK, NO_WORDS, NOTHING_SHOWN, Shown, Words, carried, shown, write_ack, write_words
+from shared.lock.comment import NO_WORDS, NOTHING_SHOWN, Shown, Words, carried, shown, write_ack, write_words
 from shared.lock.hold import Held, beat, tell
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
@@ -25,8 +25,6 @@ from shared.models import Comment
 from shared.text import neutralise, one_line
 from shared.text.comment_signatures import Keyring
 from shared.workflow import AGENTS, TERMINAL, Role, Stage
-
-__all__ = ["MARK", "Status", "StatusBoard", "Thread"]
 
 log = structlog.get_logger()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.workflow import TRANSITIONS, UNLABELLED, Event, Role, Stage, Track, owner, stages
+from shared.workflow import HALTED, TRANSITIONS, UNLABELLED, Event, Role, Stage, Track, owner, stages
 from shared.workflow.labels import Labels
 
 _TITLES = {Track.STORY: "Story", Track.SPECIFICATION: "Specification", Track.PULL_REQUEST: "Pull request"}
@@ -18,8 +18,6 @@ _HANDED_OVER = (
     (Track.SPECIFICATION, Stage.TESTING, Track.PULL_REQUEST, Stage.REVIEWING, "opens"),
 )
 """Links from one track to the next: from where, to where, by which verb."""
-
-_HALTED = frozenset({Stage.FAILED, Stage.CI_FAILED})
 
 
 def overview() -> str:
@@ -72,7 +70,7 @@ def _moves(track: Track) -> dict[tuple[Stage, Stage], str]:
     """Return the roles of each move in the overview; the first moves of later tracks are drawn as links instead."""
     movers: dict[tuple[Stage, Stage], dict[str, None]] = {}
     for (t, stage, event), move in TRANSITIONS.items():
-        left_out = {stage, move.to} & _HALTED or move.by is Role.PERSON or event is Event.WITHDREW
+        left_out = {stage, move.to} & HALTED or move.by is Role.PERSON or event is Event.WITHDREW
         begins = stage is Stage.NEW and t is not Track.STORY
         if t is track and not left_out and not begins:
             movers.setdefault((stage, move.to), {})[_name(move.by)] = None
