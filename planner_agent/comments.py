@@ -14,7 +14,7 @@ from shared.github.status import Status, waiting_status
 from shared.lock.record import Fence
 from shared.retry.answer_retry import AnswerUnusable, shown
 from shared.specification import LINKED, SpecificationKind
-from shared.text import neutralise
+from shared.text import counted, neutralise
 from shared.text.markdown import fold_logs
 from shared.workflow import Track
 
@@ -31,7 +31,7 @@ def plan(
         _prose(planned.summary, links),
         f"Complexity {planned.complexity}, about {planned.estimate_hours:g} "
         f"{'hour' if planned.estimate_hours == 1 else 'hours'} of work, "
-        f"{_count(len(planned.specifications), 'specification')}.",
+        f"{counted(len(planned.specifications), 'specification')}.",
         *_section("Questions", _questions(planned), numbered=True),
         *_section("Steps", _steps(planned.steps), numbered=True),
         *_section("Design options", _options(planned)),
@@ -154,7 +154,7 @@ def specified(fence: Fence, created: Sequence[Created]) -> Status:
     """Return the status of a story whose specification issues exist."""
     notes = "\n".join(f"- [ ] #{one.number} {one.title}{_waiting_note(one)}" for one in created)
     return Status(
-        f"{_count(len(created), 'specification issue')} created; the story closes with the last of them.",
+        f"{counted(len(created), 'specification issue')} created; the story closes with the last of them.",
         _rows(fence),
         _data(fence, specifications={one.key: one.number for one in created}),
         notes,
@@ -226,10 +226,6 @@ def _rows(fence: Fence) -> tuple[tuple[str, str], ...]:
 
 def _data(fence: Fence, **more: object) -> dict[str, object]:
     return {"stage": fence.stage, "holder": fence.agent, "plan": fence.attempt, **more}
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def doubtful(label: str, author: str) -> Status:

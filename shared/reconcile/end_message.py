@@ -23,6 +23,7 @@ from shared.lock.record import Fence
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Comment, Issue, PullRequest
 from shared.specification import body_sha256, tick
+from shared.text import counted
 from shared.text.comment_signatures import CommentSignatures, Keyring
 from shared.workflow import UNLABELLED, Role, Stage
 from shared.workflow.labels import Labels
@@ -162,8 +163,8 @@ def began(thread: Iterable[Comment]) -> datetime | None:
 def merged(fence: Fence, pull_request: PullRequest, usd: float | None, taken: timedelta | None) -> Status:
     """Return the final status of an issue whose pull request was merged."""
     commit = f" as `{pull_request.merge_sha[:7]}`" if pull_request.merge_sha else ""
-    facts = [_count(fence.attempt, "attempt")] if fence.attempt else []
-    facts += [_count(fence.round, "round") + " of changes"] if fence.round else []
+    facts = [counted(fence.attempt, "attempt")] if fence.attempt else []
+    facts += [counted(fence.round, "round") + " of changes"] if fence.round else []
     facts += [f"${usd:.2f}"] if usd is not None else []
     facts += [_duration(taken)] if taken is not None else []
     told = f": {', '.join(facts)}" if facts else ""
@@ -189,10 +190,6 @@ def edited_since(fence: Fence, issue: Issue, names: Labels) -> str:
         "The issue was edited after the coder had finished. If something of the new text is missing, open the issue "
         f"again and set `{names.of(Stage.READY)}`."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _duration(taken: timedelta) -> str:

@@ -56,8 +56,13 @@ def was_taken_off(events: Sequence[LabelEvent], label: str) -> bool:
 
     A deleted definition takes its label off every item without an event.
     """
-    newest = next((event for event in reversed(events) if event.label.casefold() == label.casefold()), None)
+    newest = newest_event(events, label)
     return newest is None or not newest.added
+
+
+def newest_event(events: Sequence[LabelEvent], label: str) -> LabelEvent | None:
+    """Return the last event of a label among `events`, oldest first."""
+    return next((event for event in reversed(events) if event.label.casefold() == label.casefold()), None)
 
 
 def is_half_a_move(events: Sequence[LabelEvent], old: Collection[str], ours: Collection[int]) -> bool:

@@ -12,6 +12,7 @@ from shared.github.ports import Issues, LabelBoard
 from shared.github.replica_lag import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.lock.hold import Held
 from shared.models import LabelEvent
+from shared.reconcile.label_drift import newest_event
 from shared.reconcile.lost import Item
 from shared.workflow import Stage
 from shared.workflow.labels import Labels, folded
@@ -92,8 +93,7 @@ class StartLabel:
         return _is_by_us(await self._newest_event(number, request_label), held, since)
 
     async def _newest_event(self, number: int, label: str) -> LabelEvent | None:
-        events = await self._issues.label_events(number)
-        return next((event for event in reversed(events) if event.label.casefold() == label.casefold()), None)
+        return newest_event(await self._issues.label_events(number), label)
 
 
 def in_doubt(held: Held) -> bool:

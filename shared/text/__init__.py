@@ -254,6 +254,11 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 round`, `2 rounds`."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def slug(text: str) -> str:
     """Return a name for branches and files: `[a-z0-9-]`, 1 to 40 characters, never a leading `-`."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()

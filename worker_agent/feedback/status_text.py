@@ -9,6 +9,7 @@ from dataclasses import replace
 from shared.git.notes import RemarkAnswer
 from shared.github.status import Status
 from shared.lock.record import Fence
+from shared.text import counted
 from worker_agent import comments
 
 LISTED = 20
@@ -24,13 +25,13 @@ class Ignored(tuple[tuple[str, str], ...]):
 def answered(fence: Fence, replies: Sequence[RemarkAnswer], late: int, *, again: bool) -> Status:
     """Return the status after the answers were posted; next comes CI, or remarks made meanwhile."""
     done = sum(one.done for one in replies)
-    said = f"Round {fence.round} on #{fence.pr}: {_count(len(replies), 'remark')} answered, {done} with a change."
+    said = f"Round {fence.round} on #{fence.pr}: {counted(len(replies), 'remark')} answered, {done} with a change."
     if again:
         return _waiting_status(
-            fence, f"{said} {_count(late, 'remark')} came meanwhile: the next round begins.", "feedback"
+            fence, f"{said} {counted(late, 'remark')} came meanwhile: the next round begins.", "feedback"
         )
     if late:
-        said = f"{said} {_count(late, 'remark')} came meanwhile: ask for another round, or decide."
+        said = f"{said} {counted(late, 'remark')} came meanwhile: ask for another round, or decide."
     return _waiting_status(fence, f"{said} Waiting for CI.", "ci")
 
 
@@ -47,7 +48,3 @@ def with_ignored(status: Status, ignored: Sequence[tuple[str, str]]) -> Status:
 def _waiting_status(fence: Fence, sentence: str, reason: str) -> Status:
     opened = comments.waiting_for_ci(fence)
     return replace(opened, sentence=sentence, data={**opened.data, "waiting": {"why": reason}})
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
