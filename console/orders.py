@@ -116,7 +116,7 @@ class _Console:
         case = replace(case, backend=order.backend)
         by = OperatorPermit(f"/{verb} by {adapters.account.login} {order.place}")
         recovery = Recovery(adapters.labels, adapters.pulls, self._mirror, self._port, adapters.names)
-        outcome = await recovery.carry_out(ruled, case.without_fence() if holder else case, by)
+        outcome = await recovery.carry_out(ruled, replace(case, fence=None) if holder else case, by)
         await self._record(target, order, outcome, by)
         return self._answer(await targets.target(number), verb, outcome, done=True, then=NEXT.get(ruled, ""))
 

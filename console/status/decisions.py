@@ -13,7 +13,8 @@ from typing import Any
 from shared.commands.command import Verb, commands
 from shared.commands.command_reader import is_stale, version
 from shared.commands.untrusted_comments import spoken
-from shared.github import status, status_record
+from shared.github import status_record
+from shared.lock.comment import MARK
 from shared.lock.record import Fence
 from shared.models import Comment
 from shared.text import comment_signatures
@@ -63,7 +64,7 @@ def _dealt_with(thread: Iterable[Comment]) -> Iterator[Any]:
     """The comments that an agent has recorded with what became of them."""
     for comment in thread:
         mark = comment_signatures.find(comment.body.partition("\n")[0])
-        if mark is None or mark.name != status.MARK:  # whoever forges one keeps the item on the list
+        if mark is None or mark.name != MARK:  # whoever forges one keeps the item on the list
             continue
         try:
             record = status_record.read_record(comment.body)

@@ -13,7 +13,8 @@ from console.status.row import Waiting, Whom
 from reviewer_agent.comments import FORK_MOVED, HEAD_MOVED
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from shared.ci.verdict import CiVerdict
-from shared.github import status, status_record
+from shared.github import status_record
+from shared.lock.comment import MARK
 from shared.lock.record import Fence
 from shared.models import Comment
 from shared.text import comment_signatures
@@ -81,7 +82,7 @@ def last_word(fence: Fence, comments: Iterable[Comment], account: int) -> Mappin
     for comment in comments:
         mark = comment_signatures.find(comment.body.partition("\n")[0])
         ours = comment.number == fence.key.number and comment.author.id == account
-        if not ours or mark is None or mark.name != status.MARK or mark.fields.get("kind") != Role.REVIEWER:
+        if not ours or mark is None or mark.name != MARK or mark.fields.get("kind") != Role.REVIEWER:
             continue
         try:
             data = status_record.read(comment.body)

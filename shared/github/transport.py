@@ -55,7 +55,6 @@ CONNECT_SECONDS = 5.0
 DOWNLOAD_SECONDS = 120.0
 """Longest download of a log or diff in seconds; each read of it has `REQUEST_SECONDS`."""
 
-_REQUEST = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
 _DOWNLOAD = aiohttp.ClientTimeout(total=DOWNLOAD_SECONDS, connect=CONNECT_SECONDS, sock_read=REQUEST_SECONDS)
 
 TEXT_CAP = 2 * 2**20
@@ -116,6 +115,7 @@ class Transport:
         self.requester, self.base_url = "workflow-engine", api_url
         self._session, self._token, self._outgoing = session, token, outgoing
         self.clock = clock
+        self.timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
         self.server = server
         self.limits = RateLimits(self.server)
         self.scopes: frozenset[str] | None = None
@@ -132,7 +132,7 @@ class Transport:
             fit = self._outgoing.payload(call.payload, ack=call.ack)
             body = b"" if fit is None else json.dumps(fit).encode()
             admit()
-            async with self._open_request(call.method, call.url, headers, patience=_REQUEST, body=body) as response:
+            async with self._open_request(call.method, call.url, headers, patience=self.timeout, body=body) as response:
                 self._note(response.headers)
                 return Response(response.status, response.headers, await response.read())
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from fakes.unasked import UnaskedMirror
+from fakes.unasked import UnaskedChecks, UnaskedMirror
 from fakes.worker_policy import worker_policy
 
 from shared.github.base_branch import BaseBranch
-from shared.lock.write_permit import WritePermit
 from shared.models import Account, Check, CheckOutcome
 from worker_agent.ci.ci_reader import CiReader
 
@@ -36,7 +35,7 @@ class Branches(UnaskedMirror):
 
 
 @dataclass
-class Ci:
+class Ci(UnaskedChecks):
     """GitHub as far as CI needs it; `asked` holds the reads, in order."""
 
     checks: dict[str, tuple[Check, ...]] = field(default_factory=dict)
@@ -61,15 +60,9 @@ class Ci:
         self.asked.append(f"required {branch}")
         return self.needed
 
-    async def rerun(self, run_id: int, permit: WritePermit) -> None:
-        raise AssertionError("a reader writes nothing")
-
     async def log(self, job_id: int) -> str:
         self.asked.append(f"log {job_id}")
         return self.log_text
-
-    async def annotations(self, check_run_id: int) -> tuple[str, ...]:
-        raise AssertionError("there is a log")
 
     def reader(self, **policy: object) -> CiReader:
         rules = worker_policy("o/r", **{"base": BaseBranch("main"), **policy})
