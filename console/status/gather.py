@@ -99,7 +99,7 @@ class Looking:
 
     def __init__(self, visit: OpenRepository, *, timeout: float, limits: BudgetLimits, titled: bool = False) -> None:
         """`timeout` is the lock's, in seconds; `titled` reads the titles of merged issues too, each once."""
-        self._visit = visit
+        self._visit, self.repository = visit, visit.configured.name
         self._timeout = timedelta(seconds=timeout)
         self._limits, self._titled = limits, titled
         self._titles: dict[int, str] = {}
@@ -120,11 +120,6 @@ class Looking:
             at_terminal=configured.approval == "terminal",
         )
         self._issues: tuple[Issue, ...] = ()
-
-    @property
-    def repository(self) -> str:
-        """`owner/repo`."""
-        return self._visit.configured.name
 
     def unread(self, why: str) -> Board:
         """Its board when it cannot be read."""

@@ -41,6 +41,8 @@ class AgentLifecycle:
 
     def __init__(self, job: Job, process: Process, arguments: Arguments, orders: Orders, hints: WebhookHints) -> None:
         self.job, self._process, self._arguments, self._orders, self._hints = job, process, arguments, orders, hints
+        self.agent_id = process.agent.id
+        """Its id in the state directory."""
         self.live = False
         """True while it polls."""
         self.has_lived = False
@@ -50,11 +52,6 @@ class AgentLifecycle:
         self._last_agreed: Process | None = None
         self._starting = anyio.CancelScope()
         orders.on_drain.append(lambda: self._leave(DRAINED))
-
-    @property
-    def agent_id(self) -> str:
-        """Its id in the state directory."""
-        return self._process.agent.id
 
     @property
     def latest_settings(self) -> Settings:

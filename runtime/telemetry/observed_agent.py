@@ -16,7 +16,7 @@ from shared.scheduling.agent_contract import Agent, Candidate, Claim, Ended, Res
 from shared.telemetry.event_recorder import EventRecorder, working_on
 from shared.telemetry.events import EventKind
 from shared.telemetry.health_state import HealthState
-from shared.workflow import Role, Stage
+from shared.workflow import Stage
 
 
 class ObservedAgent:
@@ -24,18 +24,9 @@ class ObservedAgent:
 
     def __init__(self, agent: Agent, event_recorder: EventRecorder, health: HealthState) -> None:
         self._agent, self._recorder, self._health = agent, event_recorder, health
+        self.role, self.repository, self.wait = agent.role, agent.repository, agent.wait
         self._ends: dict[int, Ended] = {}
         self._refused = False
-
-    @property
-    def role(self) -> Role:
-        """The kind of agent."""
-        return self._agent.role
-
-    @property
-    def repository(self) -> str:
-        """`owner/repo`."""
-        return self._agent.repository
 
     async def discover(self) -> Sequence[Candidate]:
         """Return everything that may have work; that it could be asked is the sign that GitHub answers."""
@@ -115,10 +106,6 @@ class ObservedAgent:
         """End the work on a person's order."""
         self._ends[held.fence.key.number] = Ended(Result.WITHDRAWN, reason)
         await self._agent.stop(held, reason)
-
-    async def wait(self, held: Held, sentence: str) -> None:
-        """Tell people that it waits."""
-        await self._agent.wait(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the item to a person."""

@@ -28,6 +28,7 @@ class ObservedPort:
 
     def __init__(self, port: Port, event_recorder: EventRecorder) -> None:
         self._port, self._recorder = port, event_recorder
+        self.sleep, self.now, self.boot = port.sleep, port.now, port.boot
         self._known: Newest[ItemKey, Fence | None] = Newest(MOST_FENCES)
         self._unsure: Newest[ItemKey, Fence] = Newest(MOST_FENCES)
 
@@ -41,18 +42,6 @@ class ObservedPort:
             raise
         self._tell(operation, reply)
         return reply
-
-    async def sleep(self, seconds: float) -> None:
-        """Let `seconds` pass."""
-        await self._port.sleep(seconds)
-
-    def now(self) -> float:
-        """Return the local wall clock in seconds."""
-        return self._port.now()
-
-    def boot(self) -> float:
-        """Return the seconds since boot."""
-        return self._port.boot()
 
     def _tell(self, operation: Operation[Any], reply: Reply[Any]) -> None:
         match operation:
