@@ -15,7 +15,6 @@ from runtime.building.confinement import environments
 from shared.commands.discussion import Listening
 from shared.filesystem import directories
 from shared.git.disk import Disk
-from shared.git.patch_policy import PatchPolicy
 from shared.git.publisher import Publisher
 from shared.llm.kept_sessions import ResumeLimits, SessionStore
 from shared.llm.port import CoderCall
@@ -65,7 +64,7 @@ def build(parts: RepositoryAdapters) -> Agent:
     inbox = _inbox(parts, policy)
     settings, name = process.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
-    publisher = Publisher(git.mirror, PatchPolicy(), process.outgoing)
+    publisher = Publisher(git.mirror, process.outgoing)
     hooks = hooks_of(parts)
     disk = Disk(git.mirror, settings.work_dir, process.clock, hooks.leave)
     phase_commits = PhaseCommits(git.mirror, git.identity, publisher, places, parts.claimant.keys, disk)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.git.notes import Baseline, CommitKind, Note, ProofNote
-from shared.git.patch_policy import PatchPolicy, flagged
+from shared.git.patch_policy import flagged
 from shared.git.proof_claim import Claim, digest
 from shared.lock.hold import Held
 from shared.lock.record import Fence
@@ -43,7 +43,7 @@ async def described(tools: PhaseTools, held: Held, issue: Issue) -> ChangeSummar
         summary=_summary(phases),
         part_of=work.specification.part_of,
         implied_criteria=any(criterion.implied for criterion in work.specification.criteria),
-        flagged=flagged(changed, policy=PatchPolicy()),
+        flagged=flagged(changed),
         test_commands=work.test_commands,
         claim=claim_writing.write(_claim(held.fence, shown, evidence), tools.phase_commits.keys) if claimed_ else "",
         merges=tools.policy.pulls.merge,

@@ -43,6 +43,9 @@ MANIFESTS = (
 FLAGGED = ("*.pth", "conftest.py", "sitecustomize.py", "usercustomize.py")
 """Code that runs without being called: allowed, and shown to the reviewer."""
 
+MAX_LINES, MAX_FILES, MAX_BYTES, MAX_BINARY_BYTES = 2000, 50, 1_000_000, 100_000
+"""The most changed lines, changed files and added bytes of one change, and the most bytes of one binary file in it."""
+
 MOST_SHOWN = 20
 """Most refusals that are shown; more would tell a person nothing new."""
 
@@ -80,23 +83,14 @@ class PatchRefusal:
 
 @dataclass(frozen=True, slots=True)
 class PatchPolicy:
-    """The limits and lists of one repository. Patterns: see `matches`."""
+    """The permissions of one change."""
 
-    protected: tuple[str, ...] = PROTECTED
-    manifests: tuple[str, ...] = MANIFESTS
-    flagged: tuple[str, ...] = FLAGGED
     planned: frozenset[str] = frozenset()
     """Paths that the approved specification lists."""
     allowed: frozenset[str] = frozenset()
     """Protected paths that this one change may touch: failing workflow files, if that is configured."""
     head: str = ""
     """The commit that the change continues: its workflow files may stay as they are there, whoever changed them."""
-    executables: tuple[str, ...] = ()
-    """Patterns of paths at which new executable files are allowed."""
-    max_lines: int = 2000
-    max_files: int = 50
-    max_bytes: int = 1_000_000
-    max_binary_bytes: int = 100_000
 
 
 class PatchRefused(Blocked):
@@ -114,13 +108,12 @@ class PatchRefused(Blocked):
 
 def judge(changes: Sequence[PathChange], *, policy: PatchPolicy) -> tuple[PatchRefusal, ...]:
     """Return every reason not to publish `changes`, in their order; empty if they may be published."""
-    return (*(refusal for change in changes for refusal in _refusals_of(change, policy)), *_of_all(changes, policy))
+    return (*(refusal for change in changes for refusal in _refusals_of(change, policy)), *_of_all(changes))
 
 
-def flagged(changes: Iterable[PathChange], *, policy: PatchPolicy) -> tuple[str, ...]:
+def flagged(changes: Iterable[PathChange]) -> tuple[str, ...]:
     """Return the paths that may be published and that the reviewer must be shown."""
-    watched = (*policy.flagged, *policy.manifests)
-    return tuple(change.path for change in changes if matches(change.path, watched))
+    return tuple(change.path for change in changes if matches(change.path, (*FLAGGED, *MANIFESTS)))
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
@@ -167,7 +160,7 @@ def names_git_directory(path: str) -> bool:
 
 def _refusals_of(change: PathChange, policy: PatchPolicy) -> Iterator[PatchRefusal]:
     yield from (PatchRefusal(change.path, sentence) for sentence in _of_path(change.path, policy))
-    yield from (PatchRefusal(change.path, sentence) for sentence in _of_content(change, policy))
+    yield from (PatchRefusal(change.path, sentence) for sentence in _of_content(change))
 
 
 def _of_path(path: str, policy: PatchPolicy) -> Iterator[str]:
@@ -179,39 +172,39 @@ def _of_path(path: str, policy: PatchPolicy) -> Iterator[str]:
     if names_git_directory(path):
         yield "The path reaches into a git directory."
     plain = "/".join(map(_plain, parts))
-    if matches(plain, policy.protected):
+    if matches(plain, PROTECTED):
         if path not in policy.allowed:
             yield "Only a person may change this file."
-    elif path not in policy.planned and matches(plain, policy.manifests):
+    elif path not in policy.planned and matches(plain, MANIFESTS):
         yield "The approved specification does not list this file."
 
 
-def _of_content(change: PathChange, policy: PatchPolicy) -> Iterator[str]:
+def _of_content(change: PathChange) -> Iterator[str]:
     if change.new_mode == SYMLINK:
         yield "Symbolic links are not published."
     if change.new_mode == GITLINK:
         yield "Submodules and embedded repositories are not published."
-    if change.new_mode == EXECUTABLE != change.old_mode and not matches(change.path, policy.executables):
+    if change.new_mode == EXECUTABLE != change.old_mode:
         yield "A new executable file is not published."
-    if change.binary and change.size > policy.max_binary_bytes:
-        yield f"A binary file of {change.size} bytes is larger than {policy.max_binary_bytes}."
+    if change.binary and change.size > MAX_BINARY_BYTES:
+        yield f"A binary file of {change.size} bytes is larger than {MAX_BINARY_BYTES}."
     if change.only_line_ends:
         yield "Nothing but its line ends changes."
     if invisible := _invisible(change.added_text):
         yield f"An added line has the invisible character U+{ord(invisible):04X}."
 
 
-def _of_all(changes: Sequence[PathChange], policy: PatchPolicy) -> Iterator[PatchRefusal]:
+def _of_all(changes: Sequence[PathChange]) -> Iterator[PatchRefusal]:
     lines = sum(change.added + change.deleted for change in changes)
     size = sum(
         change.size if change.binary else len(change.added_text.encode("utf-8", "replace")) for change in changes
     )
-    if lines > policy.max_lines:
-        yield PatchRefusal("", f"{lines} changed lines are more than {policy.max_lines}.")
-    if len(changes) > policy.max_files:
-        yield PatchRefusal("", f"{len(changes)} changed files are more than {policy.max_files}.")
-    if size > policy.max_bytes:
-        yield PatchRefusal("", f"{size} added bytes are more than {policy.max_bytes}.")
+    if lines > MAX_LINES:
+        yield PatchRefusal("", f"{lines} changed lines are more than {MAX_LINES}.")
+    if len(changes) > MAX_FILES:
+        yield PatchRefusal("", f"{len(changes)} changed files are more than {MAX_FILES}.")
+    if size > MAX_BYTES:
+        yield PatchRefusal("", f"{size} added bytes are more than {MAX_BYTES}.")
 
 
 def _plain(part: str) -> str:

@@ -30,28 +30,29 @@ OURS = re.compile(
 )
 """The only refs that move with a fence: work branches and phase notes."""
 
+NOTHING_PLANNED = PatchPolicy()
+"""The policy for a change of which no specification lists a path."""
+
 
 class Publisher:
     """Prepares the refs and commits that a fence carries to one repository."""
 
-    def __init__(self, mirror: Mirror, policy: PatchPolicy, outgoing: Outgoing | None = None) -> None:
+    def __init__(self, mirror: Mirror, outgoing: Outgoing | None = None) -> None:
         """`outgoing` knows the secrets that no change may have; without one, only credentials are found."""
         self._mirror = mirror
-        self._policy = policy
         self._outgoing = outgoing or Outgoing()
         self._passed: tuple[str, str, PatchPolicy] | None = None
 
-    async def judge(self, workspace: Workspace, base: str, tree: str, *, policy: PatchPolicy | None = None) -> None:
+    async def judge(self, workspace: Workspace, base: str, tree: str, *, policy: PatchPolicy = NOTHING_PLANNED) -> None:
         """Judge everything between the fenced base and a tree object, before a commit is made of it.
 
-        `policy` replaces the repository's own. Raises `PatchRefused`. A commit of a tree that has just passed passes
-        for nothing.
+        Raises `PatchRefused`. A commit of a tree that has just passed passes for nothing.
         """
-        asked = (base, tree, policy or self._policy)
+        asked = (base, tree, policy)
         if asked == self._passed:
             return
         differing = await workspace.changes(base, tree)
-        refusals = judge(differing, policy=await _with_workflows_of_head(workspace.git, differing, tree, asked[2]))
+        refusals = judge(differing, policy=await _with_workflows_of_head(workspace.git, differing, tree, policy))
         refusals += await leaks(workspace.git, differing, tree, self._outgoing)
         if refusals:
             raise PatchRefused(refusals)
@@ -64,15 +65,14 @@ class Publisher:
         commit: str,
         updates: Sequence[RefUpdate],
         *,
-        policy: PatchPolicy | None = None,
+        policy: PatchPolicy = NOTHING_PLANNED,
         since: str = "",
     ) -> tuple[RefUpdate, ...]:
         """Judge everything between the fenced base and `commit`, bring it into the mirror, return `updates`.
 
         They are then moved by the lock together with its fence. With `since`, a commit or tree, only the difference
-        from that is judged: the rest is not the engine's. `policy` replaces the repository's
-        own, with the paths that this issue's specification lists. Raises `PatchRefused`, and
-        ValueError for an update of a ref that is not ours or of a branch to another commit.
+        from that is judged: the rest is not the engine's. Raises `PatchRefused`, and ValueError for an update of a ref
+        that is not ours or of a branch to another commit.
         """
         for update in updates:
             _expect_ours(update, commit)

@@ -18,7 +18,7 @@ from lab.github.repositories.bare import Bare
 from shared.git.command import Git, Identity
 from shared.git.disk import Disk
 from shared.git.mirror import Mirror
-from shared.git.patch_policy import PatchPolicy, PatchRefused
+from shared.git.patch_policy import PatchRefused
 from shared.git.publisher import Publisher
 from shared.github.base_branch import BaseBranch
 from shared.github.status import Status
@@ -177,7 +177,7 @@ async def scene_of(
     mirror = Mirror(Git(place / "mirror.git", ENVIRONMENT), str(remote.path))
     places = Places(NAME, place / "workspaces", place / "kept")
     disk = Disk(mirror, places.workspaces, RealClock())
-    phase_commits = PhaseCommits(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, KEYS, disk)
+    phase_commits = PhaseCommits(mirror, ENGINE, Publisher(mirror), places, KEYS, disk)
     bench = TestBench(ENVIRONMENT, deadline_seconds)
     rules = worker_policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": RunLimits(), **policy})
     coder = Coder({CoderCall.WRITE_TESTS: _listed(tests), CoderCall.IMPLEMENT: _listed(code)})

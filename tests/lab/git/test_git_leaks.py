@@ -10,7 +10,7 @@ from git_remote import AT, TOKEN, machine, put, remote_at, work, workspace_of
 
 from shared.filesystem import directories
 from shared.git.mirror import Mirror
-from shared.git.patch_policy import PatchPolicy, PatchRefused
+from shared.git.patch_policy import PatchRefused
 from shared.git.publisher import Publisher, keep
 from shared.git.workspace import Workspace
 from shared.outgoing.outbound_filter import Outgoing
@@ -23,7 +23,7 @@ async def _start(tmp_path: Path) -> tuple[Mirror, Workspace, str, Publisher]:
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path, str(remote.path))
     space = await workspace_of(mirror)
-    return mirror, space, await mirror.tip("main") or "", Publisher(mirror, PatchPolicy(), Outgoing([TOKEN]))
+    return mirror, space, await mirror.tip("main") or "", Publisher(mirror, Outgoing([TOKEN]))
 
 
 async def _tree(space: Workspace, base: str, files: dict[str, bytes]) -> str:
@@ -63,7 +63,7 @@ async def test_a_secret_that_stood_there_already_and_code_without_any_pass(tmp_p
     mirror, space, base, _ = await _start(tmp_path)
     before = await work(space, base, {"src/old.py": f"TOKEN = '{TOKEN}'\n"})
     tree = await _tree(space, before, {"src/old.py": f"TOKEN = '{TOKEN}'\nVALUE = 3\n".encode()})
-    await Publisher(mirror, PatchPolicy(), Outgoing([TOKEN])).judge(space, before, tree)
+    await Publisher(mirror, Outgoing([TOKEN])).judge(space, before, tree)
 
 
 async def test_no_commit_message_says_a_secret(tmp_path: Path) -> None:

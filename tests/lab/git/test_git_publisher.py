@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ async def test_what_was_judged_and_adopted_moves_with_the_fence(tmp_path: Path) 
     commit = await work(workspace, base, {"src/new.py": "VALUE = 2\n"})
     note = await Notes(workspace.git, ENGINE).add(NOTES, commit, "{}")
     asked = [RefUpdate(BRANCH, None, commit), RefUpdate(NOTES, None, note)]
-    updates = await Publisher(mirror, PatchPolicy()).prepare(workspace, base, commit, asked)
+    updates = await Publisher(mirror).prepare(workspace, base, commit, asked)
     assert list(updates) == asked
     assert await fences_of(mirror).advance(FENCE, "Nonce: 1", None, [], updates)
     assert await remote.sha("auto/issue-42") == commit
@@ -43,7 +42,7 @@ async def test_a_refused_patch_is_not_adopted_and_can_be_kept(tmp_path: Path) ->
     _, mirror, workspace, base = await _start(tmp_path)
     commit = await work(workspace, base, {".github/workflows/ci.yml": "on: push\n", "src/new.py": "VALUE = 2\n"})
     with pytest.raises(PatchRefused) as refused:
-        await Publisher(mirror, PatchPolicy()).prepare(workspace, base, commit, [RefUpdate(BRANCH, None, commit)])
+        await Publisher(mirror).prepare(workspace, base, commit, [RefUpdate(BRANCH, None, commit)])
     assert {refusal.path for refusal in refused.value.refusals} == {".github/workflows/ci.yml"}
     assert await mirror.sha(commit) is None
     kept = tmp_path / "kept" / "issue-42"
@@ -57,10 +56,10 @@ async def test_a_refused_patch_is_not_adopted_and_can_be_kept(tmp_path: Path) ->
 async def test_the_paths_that_the_specification_lists_are_allowed(tmp_path: Path) -> None:
     _, mirror, workspace, base = await _start(tmp_path)
     commit = await work(workspace, base, {"pyproject.toml": "[project]\n"})
-    publisher, asked = Publisher(mirror, PatchPolicy()), [RefUpdate(BRANCH, None, commit)]
+    publisher, asked = Publisher(mirror), [RefUpdate(BRANCH, None, commit)]
     with pytest.raises(PatchRefused, match=r"pyproject\.toml"):
         await publisher.prepare(workspace, base, commit, asked)
-    planned = replace(PatchPolicy(), planned=frozenset({"pyproject.toml"}))
+    planned = PatchPolicy(planned=frozenset({"pyproject.toml"}))
     assert await publisher.prepare(workspace, base, commit, asked, policy=planned) == tuple(asked)
 
 
@@ -71,7 +70,7 @@ async def test_a_commit_beside_the_fenced_base_is_refused(tmp_path: Path) -> Non
     await workspace.bring(moved)
     commit = await work(workspace, base, {"src/new.py": "VALUE = 2\n"})
     with pytest.raises(PatchRefused, match=f"not built on {moved[:12]}"):
-        await Publisher(mirror, PatchPolicy()).prepare(workspace, moved, commit, [])
+        await Publisher(mirror).prepare(workspace, moved, commit, [])
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -83,7 +82,7 @@ async def test_a_person_s_commit_on_the_branch_is_not_overwritten(tmp_path: Path
         await workspace.bring(theirs)
     commit = await work(workspace, base, {"src/new.py": "VALUE = 2\n"})
     with pytest.raises(PatchRefused, match=f"not built on {theirs[:12]}"):
-        await Publisher(mirror, PatchPolicy()).prepare(workspace, base, commit, [RefUpdate(BRANCH, theirs, commit)])
+        await Publisher(mirror).prepare(workspace, base, commit, [RefUpdate(BRANCH, theirs, commit)])
 
 
 async def test_no_other_ref_moves(tmp_path: Path) -> None:
@@ -96,7 +95,7 @@ async def test_no_other_ref_moves(tmp_path: Path) -> None:
         "refs/notes/commits",
     ):
         with pytest.raises(ValueError, match="is not a ref of ours"):
-            await Publisher(mirror, PatchPolicy()).prepare(workspace, base, base, [RefUpdate(ref, None, base)])
+            await Publisher(mirror).prepare(workspace, base, base, [RefUpdate(ref, None, base)])
 
 
 async def test_a_branch_moves_only_to_the_commit_that_was_judged(tmp_path: Path) -> None:
@@ -106,4 +105,4 @@ async def test_a_branch_moves_only_to_the_commit_that_was_judged(tmp_path: Path)
     judged = await workspace.commit(await workspace.capture(base), [base], "Work", AT)
     other = await workspace.commit(await workspace.tree_of(judged), [base], "Other", AT)
     with pytest.raises(ValueError, match="nobody judged"):
-        await Publisher(mirror, PatchPolicy()).prepare(workspace, base, judged, [RefUpdate(BRANCH, None, other)])
+        await Publisher(mirror).prepare(workspace, base, judged, [RefUpdate(BRANCH, None, other)])

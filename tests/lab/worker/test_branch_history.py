@@ -11,7 +11,6 @@ from git_remote import ENGINE, commit_to, machine, remote_at
 
 from lab.github.repositories.bare import Bare
 from shared.git.disk import Disk
-from shared.git.patch_policy import PatchPolicy
 from shared.git.publisher import Publisher
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -96,7 +95,7 @@ async def test_what_others_fetch_is_not_what_a_lease_expects_of_its_branch(tmp_p
     mirror = await machine(tmp_path, str(remote.path))
     places = Places("o/r", tmp_path / "workspaces", tmp_path / "kept")
     keys, disk = Keyring(99, (Key.of(b"w" * 32),)), Disk(mirror, places.workspaces, RealClock())
-    site, held = PhaseCommits(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, keys, disk), fence(base, ours)
+    site, held = PhaseCommits(mirror, ENGINE, Publisher(mirror), places, keys, disk), fence(base, ours)
     await site.renew(held)
     theirs = await commit_to(remote, BRANCH, {"NOTES.md": "x"}, parent=ours)
     await mirror.fetch()  # for another item
