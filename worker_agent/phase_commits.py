@@ -71,6 +71,14 @@ class PhaseCommit:
     since: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _KnownHead:
+    """The head of a branch as one lease last saw it; None when there was none."""
+
+    nonce: str
+    tip: str | None
+
+
 class PhaseCommits:
     """One repository's mirror and the workspaces of its issues."""
 
@@ -84,12 +92,13 @@ class PhaseCommits:
         self._places = places
         self.keys = keys
         self._disk = disk
-        self._tips = BranchHeads()
+        self._heads: dict[int, _KnownHead] = {}
+        """By issue. Others fetch into the mirror at any time: a push that expected what they brought would pass."""
 
     async def tidy(self, numbers: Iterable[int]) -> None:
         """Clean up the disk if it is time; the workspaces of the items `numbers` are in use."""
         numbers = frozenset(numbers)
-        self._tips.retain(numbers)
+        self._heads = {number: known for number, known in self._heads.items() if number in numbers}
         busy = {workspace_path(self._places.workspaces, self._places.full_name, number) for number in numbers}
         await self._disk.sweep(busy)
 
@@ -116,7 +125,7 @@ class PhaseCommits:
                 await self.mirror.refresh(fence.key.ref)
             if await self.mirror.sha(fence.work_head) is None:  # and green: now it stands on its branch alone
                 await self.renew(fence)
-        if self._tips.of(fence) is None:
+        if self._known_head(fence) is None:
             await self.renew(fence)
         ours, notes = fence.work_head or "", _notes_ref(fence)
         return await Workspace.open(root, self.mirror, self._identity, commit=ours, ref=notes)
@@ -124,12 +133,17 @@ class PhaseCommits:
     async def renew(self, fence: Fence) -> None:
         """Fetch branches and notes in one request. As long as this lease lasts, only its own pushes move the notes."""
         await self.mirror.renew(_notes_ref(fence))
-        self._tips.keep(fence, await self.mirror.tip(comments.branch(fence)))
+        self._heads[fence.key.number] = _KnownHead(fence.nonce, await self.mirror.tip(comments.branch(fence)))
 
     async def tip(self, fence: Fence) -> str | None:
         """Return the work branch's head as this lease last knew it: if it was moved since, a push fails."""
-        known = self._tips.of(fence)
+        known = self._known_head(fence)
         return known.tip if known else await self.mirror.refresh(f"refs/heads/{comments.branch(fence)}")
+
+    def _known_head(self, fence: Fence) -> _KnownHead | None:
+        """Return the branch's head that this lease knows; None if it has not looked, or has to look again."""
+        known = self._heads.get(fence.key.number)
+        return known if known is not None and known.nonce == fence.nonce else None
 
     async def judge(self, work: WorkContext, base: str, tree: str) -> None:
         """Judge a tree against its `base`, before anything of it is run; `record` judges in the same way.
@@ -187,11 +201,11 @@ class PhaseCommits:
         try:
             await advance(held, to, updates=ready)
         except Transient:
-            self._tips.forget(fence)
+            self._heads.pop(fence.key.number, None)  # it looks again
             raise
         await space.note(commit, ready)
-        if pushed and self._tips.of(fence) is not None:
-            self._tips.keep(fence, commit)
+        if pushed and self._known_head(fence) is not None:
+            self._heads[fence.key.number] = _KnownHead(fence.nonce, commit)
 
     async def rescue(self, fence: Fence, space: Workspace, start: str) -> Path | None:
         """Save the changes since `start` of a run that was cut off or failed as a patch; return its path or None."""
@@ -240,38 +254,3 @@ async def reader(space: Workspace, commit: str, paths: Collection[str]) -> Calla
 
 def _notes_ref(fence: Fence) -> str:
     return notes_ref(fence.key.number)
-
-
-@dataclass(frozen=True, slots=True)
-class KnownHead:
-    """The head of a branch as one lease last saw it; None when there was none."""
-
-    nonce: str
-    tip: str | None
-
-
-class BranchHeads:
-    """The heads of work branches that the leases of one repository's items know, by issue.
-
-    Others fetch into the same mirror at any time: a push that expected what they brought would not be refused.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[int, KnownHead] = {}
-
-    def keep(self, fence: Fence, tip: str | None) -> None:
-        """Record `tip` as the head of the branch that this lease knows."""
-        self._known[fence.key.number] = KnownHead(fence.nonce, tip)
-
-    def of(self, fence: Fence) -> KnownHead | None:
-        """Return the head that this lease knows; None if it has not looked, or has to look again."""
-        known = self._known.get(fence.key.number)
-        return known if known is not None and known.nonce == fence.nonce else None
-
-    def forget(self, fence: Fence) -> None:
-        """Forget the head, so that the lease looks again."""
-        self._known.pop(fence.key.number, None)
-
-    def retain(self, numbers: Collection[int]) -> None:
-        """Forget the items that are not among `numbers`."""
-        self._known = {number: known for number, known in self._known.items() if number in numbers}

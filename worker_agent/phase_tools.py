@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from config.repository_file import FILE
 from shared.commands.discussion import NOTHING_SAID, Discussion, Listening, recorded
 from shared.errors import Blocked, RunFailed
 from shared.git import objects
@@ -28,7 +29,7 @@ from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.failure_artifacts import LastRun, below_state, keep_last
 from worker_agent.phase_commits import PhaseCommits, reader
 from worker_agent.policy import Policy
-from worker_agent.repository_rules import FILE, ItemRules, RepositoryRuleReader
+from worker_agent.repository_rules import ItemRules, RepositoryRuleReader
 from worker_agent.tdd.proof.layout import chosen_suites
 from worker_agent.tdd.setup.hooks import Hooks
 from worker_agent.tdd.setup.installed import Installed

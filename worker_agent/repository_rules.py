@@ -15,8 +15,6 @@ from shared.git.workspace import Workspace
 from shared.llm.role_router import RoleOverride
 from worker_agent.policy import CodePolicy, code_policy
 
-__all__ = ["FILE", "ItemRules", "RepositoryRuleReader", "settings_at"]
-
 
 @dataclass(frozen=True, slots=True)
 class ItemRules:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncIterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +19,6 @@ from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.view import observe
-from shared.models import Issue
 from shared.scheduling.agent_contract import UNTIL_NEWS, Agent, Candidate, CandidateKind, Claim, Skip, Step
 from shared.workflow import Role
 
@@ -68,24 +67,24 @@ class CommandedAgent:
     async def discover(self) -> Sequence[Candidate]:
         """Return the agent's candidates, then resting items with new comments, then issues with a signal to start."""
         found = await self._agent.discover()
-        await self._people.notifier.watch(self._items)
+        await self._people.notifier.watch(self._lists.known)
         if self._people.starts is not None:
             await self._people.starts.look()
         busy = self._held.keys() | {one.number for one in found}
-        said = tuple(self._people.commands.candidates(self._items, busy))
+        said = tuple(self._people.commands.candidates(self._lists.known, busy))
         if self._people.starts is None:
             return (*found, *said)
-        return (*found, *said, *self._people.starts.candidates(self._items, busy | {one.number for one in said}))
+        return (*found, *said, *self._people.starts.candidates(self._lists.known, busy | {one.number for one in said}))
 
     async def prepare(self, candidate: Candidate) -> Claim | Skip:
         """Carry out the commands on an item that nobody holds; without any, return the agent's own claim."""
         if self._people.commands.has_news(candidate.number, self._lists.known):
             free = partial(self._is_free, candidate.number)
-            done = await self._people.commands.attend(candidate.number, self._items, free)
+            done = await self._people.commands.attend(candidate.number, self._lists.known, free)
             if done:
                 return Skip(done, SOON_SECONDS)
         if candidate.kind is CandidateKind.COMMENT:
-            if self._people.commands.has_news(candidate.number, self._items):
+            if self._people.commands.has_news(candidate.number, self._lists.known):
                 return Skip("it is heard when nobody holds it any more", HELD_SECONDS)
             return Skip("no command or label asks for work", UNTIL_NEWS)
         if self._people.starts is not None and candidate.kind is CandidateKind.START_SIGNAL:
@@ -115,7 +114,7 @@ class CommandedAgent:
     async def revoked(self, number: int) -> str | None:
         """Return the command that interrupts the work, else the reason that the agent sees to end it."""
         held = self._held.get(number)
-        commanded = await self._people.commands.interruption(held, self._items) if held is not None else None
+        commanded = await self._people.commands.interruption(held, self._lists.known) if held is not None else None
         return commanded or await self._agent.revoked(number)
 
     async def step(self, held: Held) -> Step:
@@ -144,7 +143,3 @@ class CommandedAgent:
             await self._people.notifier.failed(held, error)
             raise
         await self._people.notifier.failed(held, error)
-
-    @property
-    def _items(self) -> Mapping[int, Issue]:
-        return self._lists.known
