@@ -56,8 +56,7 @@ class AttemptHistory:
 
     async def _notes(self, fence: Fence) -> Sequence[Note]:
         """Return the authentic notes of the current start's commits, oldest first."""
-        if await self._mirror.sha(fence.work_head) is None:  # made on another machine
-            await self._mirror.refresh(fence.key.ref)
+        await self._mirror.obtain(fence.work_head, fence.key.ref)
         notes = await commit_notes(self._mirror, fence.key.number, fence.work_head, self._keys, without=fence.base)
         return notes[::-1]
 

@@ -120,11 +120,8 @@ class PhaseCommits:
         """Return the issue's workspace, with its phase commits so far, whichever machine made them."""
         await self.mirror.ensure()
         root = workspace_path(self._places.workspaces, self._places.full_name, fence.key.number)
-        if fence.work_head:
-            if await self.mirror.sha(fence.work_head) is None:  # made on another machine
-                await self.mirror.refresh(fence.key.ref)
-            if await self.mirror.sha(fence.work_head) is None:  # and green: now it stands on its branch alone
-                await self.renew(fence)
+        if fence.work_head and not await self.mirror.obtain(fence.work_head, fence.key.ref):
+            await self.renew(fence)  # once it is green, it stands on its branch alone
         if self._known_head(fence) is None:
             await self.renew(fence)
         ours, notes = fence.work_head or "", _notes_ref(fence)

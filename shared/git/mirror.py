@@ -169,6 +169,13 @@ class Mirror:
         """Return the commit that a full ref or object id names here; None if there is none."""
         return await objects.peeled(self.git, ref, "commit")
 
+    async def obtain(self, commit: str, ref: str) -> bool:
+        """Return whether a commit is here, after fetching the `ref` that leads to it if it was made elsewhere."""
+        if await self.sha(commit) is not None:
+            return True
+        await self.refresh(ref)
+        return await self.sha(commit) is not None
+
     async def tip(self, branch: str) -> str | None:
         """Return the commit at the head of a branch (a name without `refs/heads/`), as last fetched."""
         return await self.sha(f"refs/heads/{branch}")

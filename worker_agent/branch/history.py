@@ -59,9 +59,7 @@ class History:
         ours = fence.work_head
         if tip is None or tip == ours:
             return Head.BEHIND if tip is None else Head.OURS
-        if await self._mirror.sha(ours) is None:  # made on another machine
-            await self._mirror.refresh(fence.key.ref)
-        if await self._mirror.sha(ours) is None:  # and on no branch any more, so nothing there is built on it
+        if not await self._mirror.obtain(ours, fence.key.ref):  # on no branch any more: nothing there is built on it
             return Head.FOREIGN
         if await self._mirror.is_ancestor(ours, tip):
             return Head.AHEAD
@@ -107,9 +105,8 @@ class History:
         """Return the commits that the branch has and its base lacks, newest first."""
         if not fence.work_head or not fence.base:
             return ()
-        for ref in (fence.key.ref, f"refs/heads/{comments.branch(fence)}"):  # what the branch has, the fence need not
-            if await self._mirror.sha(fence.work_head) is None:  # made on another machine
-                await self._mirror.refresh(ref)
+        if not await self._mirror.obtain(fence.work_head, fence.key.ref):  # what the branch has, the fence need not
+            await self._mirror.refresh(f"refs/heads/{comments.branch(fence)}")
         return await self._mirror.log(fence.work_head, HISTORY_LIMIT, without=fence.base)
 
 
