@@ -1,6 +1,6 @@
 """git: one mirror for each repository, a workspace for each item, and the push that moves all at once. The files:
 
-- `command` is git itself, with `credentials`, `failures`, `output` and `names`.
+- `command` is git itself, with `credentials`, `failures` and `names`.
 - `mirror` is the local copy of the server; `history`, `objects`, `tree_files` and `append_only_log` read
   it, by processes that stay open (`object_readers`), by files (`ref_files`, `loose_objects`), from earlier answers
   (`settled_answers`), or as one look has read it (`one_look`). It is made by `bare_directory`, and exchanges

@@ -15,7 +15,7 @@ import anyio.to_thread
 from shared.filesystem import directories
 from shared.git import index_file, objects, tree_files
 from shared.git.command import Git
-from shared.git.output import fields, joined
+from shared.git.names import fields, joined
 from shared.git.patch_policy import GITLINK, SYMLINK, PatchRefusal, PatchRefused
 from shared.git.tree_files import TreeFile
 from shared.process import CommandFailed

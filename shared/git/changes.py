@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shared.git import names, objects, tree_files
 from shared.git.command import Git
-from shared.git.output import fields
+from shared.git.names import fields
 from shared.git.patch_policy import GITLINK, PathChange
 
 FILE_BYTES = 4 * 2**20

@@ -12,7 +12,7 @@ from shared.errors import Transient
 from shared.git import names
 from shared.git.command import Git
 from shared.git.failures import local
-from shared.git.output import fields
+from shared.git.names import fields
 
 _CLEAN, _COLLIDES = 0, 1
 """Exit codes of `git merge-tree`; any other is a fault."""

@@ -1,4 +1,4 @@
-"""git's names, checked before they reach a command line: refs, object ids, repositories.
+"""git's names, checked before they reach a command line: refs, object ids, repositories; and its lists of them.
 
 A name that passes begins with `refs/` or is hexadecimal, so it can never be read as an option.
 """
@@ -81,3 +81,13 @@ def issue_of_branch(branch: str) -> int | None:
     """Return the issue whose work branch this is; None for a person's branch and for one that was set aside."""
     found = _WORK.fullmatch(branch)
     return int(found[1] or found[2]) if found else None
+
+
+def fields(output: bytes) -> tuple[str, ...]:
+    """Return the fields of NUL-terminated output; bytes that are not UTF-8 come as surrogates."""
+    return tuple(field.decode("utf-8", "surrogateescape") for field in output.split(b"\0") if field)
+
+
+def joined(values: list[str]) -> bytes:
+    """Return NUL-terminated input for git's `-z --stdin`: the opposite of `fields`."""
+    return b"".join(value.encode("utf-8", "surrogateescape") + b"\0" for value in values)

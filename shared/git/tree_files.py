@@ -10,7 +10,7 @@ from shared.git import loose_objects, names, objects
 from shared.git.command import Git
 from shared.git.failures import TooMuchOutput
 from shared.git.loose_objects import TreeEntry
-from shared.git.output import fields
+from shared.git.names import fields
 from shared.git.patch_policy import GITLINK, SYMLINK
 
 MOST_TREES = 256

@@ -11,7 +11,7 @@ from counted_git import Twice, twice
 
 from shared.git import index_file, objects, tree_files
 from shared.git.command import Git
-from shared.git.output import fields
+from shared.git.names import fields
 from shared.git.patch_policy import GITLINK, SYMLINK
 from shared.git.tree_files import FILE, PROGRAM, TreeFile
 from shared.process import CommandFailed

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from anyio import to_thread
 
 from shared.git import changes, objects
-from shared.git.output import joined
+from shared.git.names import joined
 from shared.git.workspace import Workspace
 from worker_agent.tdd.proof.layout import Layout
 
