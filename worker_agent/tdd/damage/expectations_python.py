@@ -255,12 +255,12 @@ def _call_of(statement: Node) -> Node | None:
 
 
 def _context_calls(statement: Node) -> Iterator[Node]:
-    """Yield the calls that are _contexts of a `with`."""
+    """Yield the calls that are contexts of a `with`."""
     return (value for value in _contexts(statement) if value.type == "call")
 
 
 def _contexts(statement: Node) -> Iterator[Node]:
-    """Yield the _contexts of a `with`, without names and parentheses."""
+    """Yield the contexts of a `with`, without names and parentheses."""
     clauses = [found for found in statement.named_children if found.type == "with_clause"]
     for item in (found for clause in clauses for found in walk(clause) if found.type == "with_item"):
         value = child(item, "value")
