@@ -31,7 +31,7 @@ from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.tdd.judging.judge import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.quality import Clean, QualityFix
-from worker_agent.tdd.proof.later_changes import weakened
+from worker_agent.tdd.proof.old_tests import later_losses
 from worker_agent.tdd.renewed_evidence import RenewedEvidence
 from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.work_context import WorkContext
@@ -215,7 +215,7 @@ class Repairs:
         """Return the problems of a change that are found without running a test: tests that became weaker."""
         paths = sorted(changed)
         before, after = [await objects.existing(work.space.git, one, paths) for one in (start, tree)]
-        return weakened(before, after, work.specification.may_change)
+        return later_losses(before, after, work.specification.may_change)
 
 
 def _red_before(turn: Attempt, red: Sequence[Failure], held: Held) -> NoteError:

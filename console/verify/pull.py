@@ -28,7 +28,7 @@ from shared.specification import read
 from shared.text.comment_signatures import CommentSignatures, Key, Keyring
 from shared.workflow import Role
 from worker_agent.attempt_history import commit_notes
-from worker_agent.tdd.proof.later_changes import weakened
+from worker_agent.tdd.proof.old_tests import later_losses
 from worker_agent.verify.clone import brought, cloned, later, placed
 from worker_agent.verify.compare import Falsehood, History, contradicted
 from worker_agent.verify.repeat import Ask
@@ -144,7 +144,7 @@ async def _weakened_tests(space: Workspace, claimed: str, head: str) -> list[Fal
     await space.bring(head)
     changed = sorted({change.path for change in await space.changes(claimed, head)})
     before, after = [await objects.existing(space.git, one, changed) for one in (claimed, head)]
-    found = weakened(before, after)
+    found = later_losses(before, after)
     return [Falsehood("tests", f"After the claim: {sentence}") for sentence in found]
 
 

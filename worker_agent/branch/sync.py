@@ -29,7 +29,7 @@ from worker_agent.phase_tools import Attempt, PhaseTools
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.judging.verdict import listed, output, result_text
-from worker_agent.tdd.proof.later_changes import weakened
+from worker_agent.tdd.proof.old_tests import later_losses
 from worker_agent.tdd.runners.test_run import TestRun
 from worker_agent.work_context import WorkContext
 
@@ -138,7 +138,7 @@ class Sync:
         paths = sorted(colliding | {change.path for change in await m.work.space.changes(m.merged.tree, tree)})
         before, after = [await objects.existing(m.work.space.git, one, paths) for one in (m.merged.tree, tree)]
         free = {*wanted.may_change, *colliding}
-        return (*unresolved(m.merged.conflicts, before, after), *weakened(before, after, free))
+        return (*unresolved(m.merged.conflicts, before, after), *later_losses(before, after, free))
 
     async def _record(self, held: Held, m: _Meeting, tree: str, run: TestRun) -> None:
         fence = held.fence

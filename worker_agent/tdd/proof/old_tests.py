@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -15,6 +15,7 @@ from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.test_run import FailureKind, PurposeKind, RunPurpose, TestResult, TestRun
+from worker_agent.tdd.test_file_names import is_test_file
 
 _NAME_GONE = re.compile(
     r"AttributeError|NameError|ImportError|ModuleNotFoundError|unexpected keyword argument|positional arguments? but"
@@ -96,6 +97,23 @@ async def on_head(subject: ProofSubject, old: OldTests, red: TestRun) -> OldTest
     refusals += await weakened(subject, doubtful[True], laid, alone_seconds=alone)
     refusals += await weakened(subject, doubtful[False], laid, on_base=True, alone_seconds=alone)
     return replace(old, refusals=tuple(refusals), changed=(*changed, *data), gone=gone)
+
+
+def later_losses(
+    before: Mapping[str, bytes], after: Mapping[str, bytes], free: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return one sentence for each test that a change after the proof removes, skips, or makes check less or else.
+
+    Such a change is a repair, a review round or a merge. `before` and `after` hold the changed files as far as they
+    exist; those of `free` may change as they like.
+    """
+    old = {path: content for path, content in before.items() if is_test_file(path) and path not in free}
+    if not old:
+        return ()
+    new = {path: content for path, content in after.items() if is_test_file(path) and path not in free}
+    found = compare(old, new)
+    ended = (*found.removed, *found.skipped, *(entry for entry in found.changed if entry.loses))
+    return tuple(f"{entry.text}: a later change may add tests, not take from them." for entry in ended)
 
 
 def _removal_fault(subject: ProofSubject, run: TestRun, entry: ComparedTest) -> str:
