@@ -111,11 +111,6 @@ class CommandReader:
         otherwise = replace(listed, updated_at=before.updated_at) != before
         return not otherwise and not _is_explained(listed, comments)
 
-    def skip(self, listed: Issue) -> None:
-        """Count the thread as read: its comments are not for this agent."""
-        known = self._comments.known(listed.number)
-        self._note(listed, known or (), short=known is not None and len(known) < listed.comments)
-
     async def hear(self, listed: Issue, fence: Fence | None, *, held: bool = False) -> NewCommands:
         """Read a thread and return what is new; `fence` is that of its stage. On `Transient` it stays unread."""
         number = listed.number
