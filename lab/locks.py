@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from lab.github.world.repository import RepositoryRecord
 from shared.lock.codec import Ack, AckState, ItemKey
 from shared.lock.comment import read_ack
+from shared.lock.fence import Fence, read_fence
 from shared.lock.format_1 import fold
-from shared.lock.record import Fence, read_fence
 from shared.models import Account, Comment
 from shared.workflow import Role
 

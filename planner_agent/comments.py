@@ -11,7 +11,7 @@ from planner_agent.specifications import Created
 from shared.commands.command_rules import offered
 from shared.errors import Blocked
 from shared.github.status import Status, waiting_status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.retry.answer_retry import AnswerUnusable, shown
 from shared.specification import LINKED, SpecificationKind
 from shared.text import counted, neutralise

@@ -9,7 +9,7 @@ from planner_agent.conversation import PlanCommand
 from planner_agent.plan import Plan
 from planner_agent.plan_comment import PlanComment
 from shared.commands.command import Verb
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.reconcile import label_drift
 from shared.specification import body_sha256

@@ -23,7 +23,7 @@ from shared.git.ports import Mirror
 from shared.github.ports import Issues
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.llm.role_router import ROLE_OF_CALL
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.retry.answer_retry import AnswerUnusable, Unusable, ask_with_retry
 from shared.retry.run_errors import completed

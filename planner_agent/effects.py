@@ -14,9 +14,9 @@ from planner_agent.specifications import Specifications
 from shared.errors import Blocked, Unexplained
 from shared.github.at_most_once import making
 from shared.github.status import Status
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Comment, Issue
 from shared.reconcile.start_label import StartLabel
 from shared.scheduling.agent_contract import Ended, Result

@@ -12,7 +12,7 @@ from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
 from shared.commands.one_time_replies import untrusted_label
 from shared.lock.claim import Intent
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue, LabelEvent
 from shared.newest import Newest

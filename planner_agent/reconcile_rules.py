@@ -6,7 +6,7 @@ from planner_agent import comments
 from planner_agent.decide import STAGES, before
 from shared.github.ports import Closing, StatusBoard
 from shared.github.status import Status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue
 from shared.reconcile.orphans import TIDYING, ItemEnd, ReconcileRules

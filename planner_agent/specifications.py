@@ -13,8 +13,8 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from shared.errors import Gone
 from shared.github.at_most_once import making
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence
 from shared.models import Issue
 from shared.newest import Newest
 from shared.scheduling.order import urgency

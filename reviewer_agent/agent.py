@@ -33,10 +33,10 @@ from shared.github.at_most_once import raise_if_in_flight
 from shared.github.errors import NotShown
 from shared.github.replica_lag import PAUSES_SECONDS
 from shared.lock.claim import Intent
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.lock.record import FenceChange
 from shared.lock.view import LockView
 from shared.loop.claims import Claims
 from shared.loop.read_cache import ReadCache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.lock.claim import Intent
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue, PullRequest
 from shared.reconcile import label_drift
 from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track, move

@@ -13,7 +13,7 @@ from reviewer_agent.review.text import REASON_CHARS, line
 from shared.commands.command_rules import offered
 from shared.errors import Blocked
 from shared.github.status import Status, waiting_status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import PullRequest
 from shared.retry.answer_retry import AnswerUnusable, shown
 from shared.text import change_summary, neutralise, one_line, redact

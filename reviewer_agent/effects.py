@@ -26,9 +26,9 @@ from shared.commands.command_rules import reviewed_again
 from shared.errors import Blocked, Transient, Unexplained
 from shared.github.at_most_once import making
 from shared.github.status import Status
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange, Wait
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange, Wait
 from shared.models import PullRequest, ReviewState
 from shared.reconcile.start_label import StartLabel
 from shared.retry.failures import KEPT_SECONDS

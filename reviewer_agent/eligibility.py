@@ -17,7 +17,7 @@ from reviewer_agent.review_request import ReviewRequest
 from reviewer_agent.snapshot import Snapshot
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.view import LockView
 from shared.models import Issue, PullRequest
 from shared.reconcile.lost import QUIET

@@ -6,7 +6,7 @@ from reviewer_agent import comments
 from reviewer_agent.decide import Action
 from reviewer_agent.review.draft import Draft
 from shared.errors import Blocked
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 
 
 class Unpostable(Blocked):

@@ -29,7 +29,7 @@ from shared.errors import Gone
 from shared.git.names import notes_ref
 from shared.git.ports import Mirror
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Issue, PullRequest, Review
 from shared.scheduling.order import exclusion_reason
 from shared.specification import body_sha256

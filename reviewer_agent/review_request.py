@@ -7,8 +7,8 @@ from collections.abc import Collection
 from reviewer_agent import links
 from reviewer_agent.ports import Forge
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import Port, ReadFence
-from shared.lock.record import Fence
 from shared.models import Account, LabelEvent, PullRequest
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels

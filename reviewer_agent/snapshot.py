@@ -11,7 +11,7 @@ from reviewer_agent.merge.queue_exit import Outside
 from reviewer_agent.review.verdict import PersonOnly, ReviewVerdict
 from shared.ci.verdict import CiVerdict
 from shared.commands.command_rules import reviewed_again
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import PullRequest
 from shared.workflow.labels import Flag
 

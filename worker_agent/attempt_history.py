@@ -14,7 +14,7 @@ from shared.git.command import Identity
 from shared.git.mirror import Mirror
 from shared.git.names import notes_ref
 from shared.git.notes import Note, NoteError, Notes, read
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.process import CommandFailed
 from shared.text import neutralise, one_line
 from shared.text.comment_signatures import Keyring

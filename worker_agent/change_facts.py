@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from shared.git.notes import Baseline, CommitKind, Note, ProofNote
 from shared.git.patch_policy import flagged
 from shared.git.proof_claim import Claim, digest
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence
 from shared.models import Issue
 from worker_agent.attempt_history import RefusedAttempts
 from worker_agent.phase_tools import Cost, PhaseTools

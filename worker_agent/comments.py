@@ -13,7 +13,7 @@ from shared.commands.command_rules import offered
 from shared.errors import Blocked, Misconfigured, NotAllowed
 from shared.git.names import work_branch
 from shared.github.status import Status, waiting_status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import PullRequest
 from shared.text import neutralise, one_line, printable
 from shared.workflow import Stage, Track

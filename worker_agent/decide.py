@@ -11,7 +11,7 @@ from shared.ci import ci_round
 from shared.ci.ci_round import UNCHECKED_RED, CiObservation
 from shared.ci.triage import Cause
 from shared.ci.verdict import CiVerdict
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import HALTED, Stage

@@ -13,9 +13,9 @@ from shared.ci.verdict import CiVerdict
 from shared.errors import Blocked, Misconfigured, Unexplained
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange, Wait
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import Fence, FenceChange, Wait
 from shared.models import Issue, PullRequest
 from shared.reconcile.start_label import StartLabel
 from shared.scheduling.agent_contract import Ended, Result

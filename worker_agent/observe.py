@@ -8,8 +8,8 @@ from datetime import datetime
 from shared.ci.ci_round import CiObservation
 from shared.ci.verdict import CiVerdict
 from shared.github.listing import brief
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage

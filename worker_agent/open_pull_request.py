@@ -13,9 +13,9 @@ from shared.github.errors import NothingToPull, NotShown, Refused
 from shared.github.ports import Pulls
 from shared.github.pulls import ALREADY
 from shared.github.replica_lag import PATIENCE_SECONDS
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Issue, PullRequest
 from shared.newest import Newest
 from shared.scheduling.agent_contract import Ended, Result

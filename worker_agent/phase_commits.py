@@ -25,9 +25,9 @@ from shared.git.patch_policy import PatchPolicy, PatchRefused
 from shared.git.publisher import Publisher, keep
 from shared.git.workspace import Workspace
 from shared.github.base_branch import BaseBranch
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.port import RefUpdate
-from shared.lock.record import Fence, FenceChange
 from shared.process import CommandFailed
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Stage

@@ -11,7 +11,7 @@ from shared.github.base_branch import BaseBranch
 from shared.llm.port import CoderCall, RunLimits
 from shared.llm.role_router import ROLE_OF_CALL, RoleOverride, has_role, lowered
 from shared.lock.claim import Intent
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.specification import Specification
 from shared.workflow import Stage
 from shared.workflow.labels import Labels

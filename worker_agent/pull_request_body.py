@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.specification import SpecificationKind, plain_title
 from shared.text import change_summary, comment_signatures, hosts, neutralise, one_line

@@ -7,7 +7,7 @@ from contextlib import suppress
 from shared.errors import Gone
 from shared.github.ports import Closing, Pulls
 from shared.github.status import Status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.reconcile.orphans import TIDYING, ItemEnd, ReconcileRules
 from shared.workflow import Role, Stage

@@ -13,9 +13,9 @@ from shared.git.notes import CommitKind, Note, NoteError
 from shared.git.patch_policy import WORKFLOW
 from shared.github.ports import Checks
 from shared.llm.port import CoderCall
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import CheckOutcome, Issue
 from shared.text import change_summary, excerpt
 from shared.text.prompts import Untrusted

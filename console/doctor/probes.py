@@ -45,7 +45,7 @@ from shared.github.comments import Comments
 from shared.github.people import People
 from shared.lock.codec import FENCE_NAMESPACE, AckState
 from shared.lock.comment import read_ack
-from shared.lock.record import read_fence
+from shared.lock.fence import read_fence
 from shared.models import Account, Comment, Repository
 from shared.process import CommandFailed
 from shared.text.comment_signatures import UNSIGNED, Key, find

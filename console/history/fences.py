@@ -12,7 +12,7 @@ from shared.budget.ledger_lines import Entry
 from shared.git.append_only_log import back_from
 from shared.git.mirror import Mirror
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
-from shared.lock.record import Fence, read_fence
+from shared.lock.fence import Fence, read_fence
 from shared.workflow import Role
 
 _REF = re.compile(rf"{FENCE_NAMESPACE}/(planner|worker|reviewer)/([1-9][0-9]{{0,9}})")

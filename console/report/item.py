@@ -11,7 +11,7 @@ from itertools import pairwise
 from console.history.fences import Chain
 from shared.ci.ci_round import BASE_MOVED, SENT_BACK
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
 
 

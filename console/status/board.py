@@ -15,7 +15,7 @@ from console.status.waiting import UNASKED, WaitingItem, last_word, merging, wai
 from shared.commands.command_rules import fitting
 from shared.lock.codec import ItemKey
 from shared.lock.comment import read_ack
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.scheduling.order import assigned
 from shared.specification import read

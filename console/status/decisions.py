@@ -15,7 +15,7 @@ from shared.commands.command_reader import is_stale, version
 from shared.commands.untrusted_comments import spoken
 from shared.github import status_record
 from shared.lock.comment import MARK
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment
 from shared.text import comment_signatures
 from shared.workflow import Stage, Track

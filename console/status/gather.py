@@ -22,7 +22,7 @@ from shared.errors import EngineError, Gone
 from shared.github.comments import PAGE as COMMENTS
 from shared.github.inbox import PAGE
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.workflow import UNLABELLED, Role, Stage

@@ -10,7 +10,7 @@ from enum import StrEnum
 from shared.ci.verdict import CiVerdict
 from shared.commands.command import Verb
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment, Issue
 from shared.workflow import Stage, Track
 from shared.workflow.labels import Flag, Labels

@@ -15,7 +15,7 @@ from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from shared.ci.verdict import CiVerdict
 from shared.github import status_record
 from shared.lock.comment import MARK
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment
 from shared.text import comment_signatures
 from shared.workflow import HALTED, Role, Stage, Track, owner

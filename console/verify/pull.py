@@ -20,7 +20,7 @@ from shared.github.issues import Issues
 from shared.github.people import People, invisible_item
 from shared.github.pulls import Pulls
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, read_fence
+from shared.lock.fence import Fence, read_fence
 from shared.loop.real_clock import RealClock
 from shared.models import PullRequest
 from shared.pending import mark

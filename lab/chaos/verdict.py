@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from lab import locks
 from lab.chaos.setup import TrialHost
 from lab.github.world.issues import IssueRecord
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.workflow import TERMINAL, Stage
 
 STAGE = "status:"

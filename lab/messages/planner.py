@@ -15,7 +15,7 @@ from planner_agent.specifications import Created
 from planner_agent.triage import proposal_comments
 from planner_agent.triage.proposal import Proposal, TriageKind
 from shared.errors import Blocked
-from shared.lock.record import Wait
+from shared.lock.fence import Wait
 from shared.models import Account, Comment
 from shared.retry.answer_retry import AnswerUnusable
 from shared.text import neutralise

@@ -26,7 +26,7 @@ from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.questions import Answered, ChangeKind, Question
 from shared.ci.triage import Failure
 from shared.errors import Blocked
-from shared.lock.record import Wait
+from shared.lock.fence import Wait
 from shared.models import Check, CheckOutcome
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Stage

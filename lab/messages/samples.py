@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, Wait
+from shared.lock.fence import Fence, Wait
 from shared.models import Account, Issue, PullRequest
 from shared.text import change_summary
 from shared.workflow import Role, Stage

@@ -22,10 +22,10 @@ from planner_agent.triage.proposal import Proposal, ProposalCall, TriageKind, of
 from shared.errors import Blocked, EngineError
 from shared.github.status import Status
 from shared.lock.claim import Intent
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.lock.record import Fence, FenceChange
 from shared.models import Account, Issue
 from shared.process import CommandFailed
 from shared.retry.run_limit import begin_run

@@ -21,8 +21,8 @@ from shared.commands.start_signals import NewIssues
 from shared.github.errors import NotShown
 from shared.github.replica_lag import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import Port, ReadFence
-from shared.lock.record import Fence
 from shared.lock.write_permit import Notice, OperatorPermit
 from shared.models import Issue
 from shared.workflow import Role

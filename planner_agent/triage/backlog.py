@@ -15,8 +15,8 @@ from planner_agent.decide import Phase
 from planner_agent.register import Form, Register, places
 from shared.clock import Clock
 from shared.github.ports import Issues
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.scheduling.order import assigned
 

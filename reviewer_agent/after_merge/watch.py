@@ -18,7 +18,7 @@ from shared.errors import EngineError
 from shared.git.mirror import Mirror
 from shared.git.ports import Fences
 from shared.lock.codec import FENCE_NAMESPACE
-from shared.lock.record import Fence, read_fences
+from shared.lock.fence import Fence, read_fences
 from shared.models import Check, CheckOutcome
 from shared.process import CommandFailed
 from shared.workflow import Role, Stage

@@ -23,10 +23,10 @@ from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
 from shared.git import one_look
 from shared.github.errors import Refused
 from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, end_item, end_resting_fence
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance, end_item, end_resting_fence
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
-from shared.lock.record import Fence, FenceChange
 from shared.models import PullRequest, QueueExit
 from shared.scheduling.agent_contract import Ended, Rest, Result, Step
 from shared.scheduling.order import exclusion_reason

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import QueueExit
 from shared.text import one_line
 

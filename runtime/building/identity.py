@@ -11,7 +11,7 @@ from runtime.building.sign_in import pace_of, siblings_of
 from shared.git.command import Identity
 from shared.lock.breaker import FenceCircuitBreaker
 from shared.lock.claimant import Claimant, LockTimes
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Stage

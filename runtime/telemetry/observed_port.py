@@ -7,8 +7,8 @@ from typing import Any, TypeVar, cast
 
 from shared.errors import UnknownOutcome
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import AdvanceFence, Operation, Port, PostComment, ReadFence, Reply
-from shared.lock.record import Fence
 from shared.newest import Newest
 from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import EventKind

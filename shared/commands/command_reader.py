@@ -13,7 +13,7 @@ from shared.commands.discussion import talked
 from shared.commands.untrusted_comments import NO_WRITE, ignored_entry, spoken
 from shared.github.ports import Comments, People, StatusBoard
 from shared.lock.comment import read_ack
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment, Issue
 
 INTERRUPTIONS = frozenset({Verb.PAUSE, Verb.RESUME, Verb.STOP})

@@ -10,8 +10,8 @@ from shared.errors import Gone
 from shared.git.names import issue_of_branch
 from shared.github.ports import Issues, Pulls
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import Port, ReadFence
-from shared.lock.record import Fence
 from shared.models import Issue
 from shared.specification import body_sha256
 from shared.workflow import HALTED, Role, Stage, Track

@@ -13,7 +13,7 @@ from typing import Protocol
 from shared.commands.command import commands
 from shared.commands.untrusted_comments import spoken
 from shared.github.ports import Comments
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Comment, Issue
 from shared.text import clean, digest
 

@@ -16,8 +16,8 @@ from shared.git.names import work_branch
 from shared.git.ports import Mirror
 from shared.git.set_aside import updates_to_move_aside
 from shared.github.ports import LabelBoard, Pulls
+from shared.lock.fence import Fence, FenceChange
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
-from shared.lock.record import Fence, FenceChange
 from shared.lock.write_permit import OperatorPermit
 from shared.lock.writes import swap
 from shared.models import Issue, PullRequest

@@ -12,8 +12,8 @@ from shared.errors import EngineError
 from shared.github.ports import StatusComments
 from shared.github.pulls import issue_named_by
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import Port, ReadFence
-from shared.lock.record import Fence
 from shared.models import Issue
 from shared.newest import Newest
 from shared.scheduling.order import exclusion_reason

@@ -14,8 +14,8 @@ from shared.github.ports import Issues
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunLimits
 from shared.llm.role_router import ROLE_OF_CALL
 from shared.llm.scenario import Unscripted
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence
 from shared.specification import body_sha256
 from shared.text import clean, neutralise, one_line
 from shared.text.prompts import Prompts, Untrusted

@@ -20,9 +20,9 @@ from shared.errors import EngineError, UnknownOutcome
 from shared.github.errors import NotShown
 from shared.github.replica_lag import PATIENCE_SECONDS
 from shared.lock.claimant import LockTimes
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import Fence, FenceChange
 
 NAMED = "Named"
 """Name of the fence's trailer: `<what> <server time> <beginning of the ACK's nonce>`, separated by commas."""

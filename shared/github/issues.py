@@ -11,7 +11,7 @@ from shared.github import listing, wire
 from shared.github.address import query
 from shared.github.client import GitHub
 from shared.github.replica_lag import ITEM, KNOWN_SECONDS
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Assignment, Blocker, Issue, LabelEvent
 

@@ -14,8 +14,8 @@ from shared.github.branch_rules import MergeRules
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.github.status_record import Record
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import (
     Assignment,

@@ -18,8 +18,8 @@ from shared.errors import NotAllowed
 from shared.github import status_record
 from shared.lock.codec import AckState, ItemKey
 from shared.lock.comment import NO_WORDS, NOTHING_SHOWN, Shown, Words, carried, shown, write_ack, write_words
+from shared.lock.fence import Fence
 from shared.lock.hold import Held, beat, tell
-from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment
 from shared.text import neutralise, one_line

@@ -14,9 +14,9 @@ from shared.errors import Blocked, EngineError, Lost, NotAllowed, Transient, Unk
 from shared.lock.claimant import Claimant
 from shared.lock.codec import AckState, ItemKey
 from shared.lock.comment import NO_WORDS, NOTHING_SHOWN, Shown, Words, carried, is_told, shown, trusted, write_ack
+from shared.lock.fence import Fence
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Port, PostComment, ReadComment, ReadComments
-from shared.lock.record import Fence
 from shared.lock.standing import LockStanding
 from shared.lock.view import LockView
 from shared.lock.writes import edit, swap

@@ -13,9 +13,9 @@ from shared.errors import EngineError, Lost, Transient, UnknownOutcome
 from shared.lock.announce import Announcement, adoptable
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack
+from shared.lock.fence import Fence
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Port, ProbeRefs
-from shared.lock.record import Fence
 from shared.lock.standing import LockStanding
 from shared.lock.view import LockView
 from shared.lock.writes import swap

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from shared.lock.breaker import FenceCircuitBreaker
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.text.comment_signatures import Keyring
 
 

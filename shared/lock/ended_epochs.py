@@ -14,8 +14,8 @@ from shared.errors import Blocked, NotAllowed, Transient
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, AckState
 from shared.lock.comment import carried, trusted
+from shared.lock.fence import Fence
 from shared.lock.port import AdvanceFence, Port, ReadComments, ReadFence
-from shared.lock.record import Fence
 from shared.lock.standing import LockStanding
 from shared.lock.view import observe
 from shared.lock.writes import edit, swap

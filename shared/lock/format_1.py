@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from shared.lock.claimant import LockTimes
 from shared.lock.codec import STATES, UNKNOWN_PREV, Ack, AckState, ItemKey, Trailer, parse_foreign, read_first_line
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment
 from shared.workflow import Role
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from shared.clock import Clock
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence, read_fence, write_fence
 from shared.lock.port import (
     AdvanceFence,
     EditComment,
@@ -22,7 +23,6 @@ from shared.lock.port import (
     RefUpdate,
     Reply,
 )
-from shared.lock.record import Fence, read_fence, write_fence
 from shared.lock.write_permit import ACK, Notice, WritePermit
 from shared.models import Comment
 

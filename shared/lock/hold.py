@@ -12,9 +12,9 @@ from shared.errors import Blocked, Lost, NotAllowed, Transient, Unauthorized
 from shared.lock.claimant import Claimant, EndedComment
 from shared.lock.codec import Ack, AckState
 from shared.lock.comment import NO_WORDS, Words, carried, is_told, normal, trusted, write_ack
+from shared.lock.fence import Fence
 from shared.lock.lease import Lease, LeaseMemory
 from shared.lock.port import AdvanceFence, Port, ReadComment, ReadFence
-from shared.lock.record import Fence
 from shared.lock.writes import edit, swap
 from shared.models import Comment
 from shared.workflow import TERMINAL, Stage, works_at

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from shared.lock.codec import Ack
 from shared.lock.comment import NO_WORDS, Words
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 from shared.errors import Outdated
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment
 
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from enum import Enum, StrEnum
 
 from shared.lock.claimant import LockTimes
 from shared.lock.codec import Ack, AckState
+from shared.lock.fence import Fence
 from shared.lock.format_1 import ends, fold
-from shared.lock.record import Fence
 
 
 class LockStanding(StrEnum):

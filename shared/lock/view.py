@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from shared.lock.claimant import Claimant, LockTimes, is_mine
 from shared.lock.codec import OPAQUE_SECONDS, Ack, ItemKey
 from shared.lock.comment import trusted
+from shared.lock.fence import Fence
 from shared.lock.port import Port, ReadComment, ReadComments, ReadFence
-from shared.lock.record import Fence
 from shared.lock.standing import Conclusion, Evidence, LockStanding, Question, Text, conclude
 from shared.models import Comment
 

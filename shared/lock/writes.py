@@ -9,8 +9,8 @@ from shared.errors import Blocked, Gone, NotAllowed, Transient, Unauthorized, Un
 from shared.lock.breaker import FenceCircuitBreaker
 from shared.lock.codec import Ack
 from shared.lock.comment import Words, write_ack
+from shared.lock.fence import Fence, read_fence, write_fence
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, Port, ReadFence
-from shared.lock.record import Fence, read_fence, write_fence
 from shared.models import Comment
 from shared.text.comment_signatures import Keyring
 

@@ -12,10 +12,10 @@ from shared.errors import Gone
 from shared.lock.claim import Intent, claim
 from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Wait
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import Port, ReadFence
-from shared.lock.record import Wait
 from shared.lock.scope import hold
 from shared.lock.view import LockView, observe
 from shared.models import Issue

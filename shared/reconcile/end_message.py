@@ -18,8 +18,8 @@ from shared.github.item_changes import ItemChange
 from shared.github.ports import Comments, Issues, StatusBoard
 from shared.github.status import Status
 from shared.lock.comment import read_ack
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Comment, Issue, PullRequest
 from shared.specification import body_sha256, tick

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 
 from shared.github.status import Status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue, PullRequest
 from shared.reconcile.label_drift import Sign, sign

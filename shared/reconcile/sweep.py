@@ -15,8 +15,8 @@ from shared.github.ports import Issues, StatusBoard
 from shared.lock.claimant import Claimant
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.ended_epochs import tell_ends
+from shared.lock.fence import Fence, read_fences
 from shared.lock.port import Port
-from shared.lock.record import Fence, read_fences
 from shared.lock.write_permit import Notice, OperatorPermit
 from shared.models import Issue
 from shared.process import CommandFailed

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 from shared.errors import Gone
 from shared.lock.claimant import Claimant
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, Port, ReadFence
-from shared.lock.record import Fence, FenceChange
 from shared.lock.view import observe
 from shared.lock.writes import swap
 from shared.workflow import TERMINAL, Stage

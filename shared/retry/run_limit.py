@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from shared.errors import Blocked
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange, Wait
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange, Wait
 from shared.retry.failures import Pause
 
 RUNS_PER_STEP = 10

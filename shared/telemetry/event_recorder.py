@@ -13,8 +13,8 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import Transient
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence
 from shared.telemetry.events import Event, EventKind, EventLog
 from shared.telemetry.fold import Tallies
 from shared.telemetry.rows import plain

@@ -25,9 +25,9 @@ from shared.github.status import Status
 from shared.llm.port import CoderCall, Ending, Request, RunLimits, RunOutcome, Usage
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
+from shared.lock.fence import Fence
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
-from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.loop.real_clock import RealClock
 from shared.models import Account, Issue

@@ -15,9 +15,9 @@ from fakes.lock_server import BOT, EPOCH, Server
 from shared.errors import Blocked
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
+from shared.lock.fence import Fence
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
-from shared.lock.record import Fence
 from shared.scheduling.agent_contract import Agent, Candidate, Claim, Ended, Result, Skip, Step
 from shared.scheduling.slots import Slot, Slots
 from shared.workflow import Role, Stage

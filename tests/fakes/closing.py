@@ -8,7 +8,7 @@ from typing import Any
 
 from fakes.unasked import UnaskedReplies, UnaskedStatus
 from shared.github.status import Status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Issue, PullRequest
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from shared.errors import EngineError, NotAllowed
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence, read_fence, write_fence
 from shared.lock.port import (
     AdvanceFence,
     EditComment,
@@ -23,7 +24,6 @@ from shared.lock.port import (
     ReadFence,
     RefUpdate,
 )
-from shared.lock.record import Fence, read_fence, write_fence
 from shared.models import Account, Comment
 
 EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

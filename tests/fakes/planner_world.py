@@ -10,7 +10,7 @@ from typing import Any
 from fakes.lock_server import BOT, Server
 from shared.errors import EngineError, UnknownOutcome
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Comment, Issue, LabelEvent
 from shared.workflow import Role
 from shared.workflow.labels import Labels

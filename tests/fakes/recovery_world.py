@@ -18,8 +18,8 @@ from shared.commands.recovery import Recovery
 from shared.commands.text_unchanged import Texts, TextUnchanged
 from shared.github.status import Status
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
-from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Comment, Issue, Permission, PullRequest
 from shared.specification import body_sha256

@@ -14,7 +14,7 @@ from shared.github.branch_rules import MergeRules
 from shared.github.status import Status
 from shared.llm.port import Request
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import (
     Account,
     Check,

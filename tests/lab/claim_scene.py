@@ -19,9 +19,9 @@ from shared.github.comments import Comments
 from shared.lock.claim import Intent, claim
 from shared.lock.claimant import Claimant, LockTimes
 from shared.lock.codec import ItemKey
+from shared.lock.fence import read_fence
 from shared.lock.gateway import Gateway
 from shared.lock.lease import Lease
-from shared.lock.record import read_fence
 from shared.lock.view import observe
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage

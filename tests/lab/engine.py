@@ -25,7 +25,7 @@ from runtime.building.telemetry import ProcessTelemetry
 from shared.clock import Clock
 from shared.errors import Transient
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
 from shared.workflow import Role

@@ -19,10 +19,10 @@ from shared.github.client import GitHub
 from shared.github.limits import Pacing
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
+from shared.lock.fence import Fence
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
 from shared.lock.port import Operation, Reply
-from shared.lock.record import Fence
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 

@@ -13,7 +13,7 @@ from lab.github.world.issues import IssueRecord
 from lab.github.world.pulls import PullRecord
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.comment import write_ack
-from shared.lock.record import Fence, write_fence
+from shared.lock.fence import Fence, write_fence
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 

@@ -12,7 +12,7 @@ from git_remote import commit_to
 from lab import stub_project
 from lab.github.world.comments import CommentRecord
 from lab.github.world.pulls import PullRecord
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 

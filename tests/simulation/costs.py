@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shared.lock.record import read_fence
+from shared.lock.fence import read_fence
 
 from .epochs import key_of
 from .github import EPOCH, is_engine

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shared.lock.claim import OLD_SECONDS
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, read_fence
+from shared.lock.fence import Fence, read_fence
 from shared.workflow import TERMINAL, Role, Stage
 
 from .github import is_engine

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shared.lock.record import Fence, read_fence
+from shared.lock.fence import Fence, read_fence
 
 from .epochs import Lines, Move
 from .github import nonce_of, released

@@ -45,14 +45,14 @@ def of_package(
 
     `finish` ends fences for it, and by way of `board` agents write into its comment.
     """
-    names = ("ended_epochs", "view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record")
+    names = ("ended_epochs", "view", "claim", "hold", "fence_moves", "claimant", "gateway", "codec", "fence")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
     own = {
-        "end_item": m["fence"].end_item,
+        "end_item": m["fence_moves"].end_item,
         "tell_ends": m["ended_epochs"].tell_ends,
         "Board": importlib.import_module(board).StatusBoard,
-        "advance": m["fence"].advance,
-        "FenceChange": m["record"].FenceChange,
+        "advance": m["fence_moves"].advance,
+        "FenceChange": m["fence"].FenceChange,
         "mine": _mine,
         "other_holder": _other_holder,
         "was_free": _was_free,
@@ -65,11 +65,12 @@ def _first_format() -> Protocol:
     package = f"{__package__}.first_format"
     names = ("view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record", "burial", "status")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
+    m |= {"fence_moves": m["fence"], "fence": m["record"]}
     own = {
         "end_item": None,
         "tell_ends": None,
         "Board": m["status"].StatusBoard,
-        "advance": partial(_advance_of_first_format, m["fence"].advance),
+        "advance": partial(_advance_of_first_format, m["fence_moves"].advance),
         "FenceChange": dict,
         "mine": partial(_mine_of_first_format, m["claimant"].is_mine),
         "other_holder": _other_holder_of_first_format,
@@ -86,14 +87,14 @@ def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Pro
         check=m["hold"].check,
         beat_until_lost=m["hold"].beat_until_lost,
         release=m["hold"].release,
-        end_resting_fence=m["fence"].end_resting_fence,
+        end_resting_fence=m["fence_moves"].end_resting_fence,
         end_unheld_fence=burial.end_unheld_fence,
         Gateway=m["gateway"].Gateway,
         Claimant=m["claimant"].Claimant,
         LockTimes=m["claimant"].LockTimes,
         Intent=m["claim"].Intent,
         ItemKey=m["codec"].ItemKey,
-        read_fence=m["record"].read_fence,
+        read_fence=m["fence"].read_fence,
         **own,
     )
 

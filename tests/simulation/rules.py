@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.reconcile.label_drift import ordered_to_stop
 from shared.workflow import HALTED, UNLABELLED, Stage
 from worker_agent.decide import WORKING

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, read_fence
+from shared.lock.fence import Fence, read_fence
 from shared.models import Account
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment
 
 from .epochs import Lines, Move, hidden, looked_at

@@ -11,7 +11,7 @@ import pytest
 
 from shared import lock
 from shared.github import status
-from shared.lock import claim, claimant, codec, ended_epochs, fence, gateway, hold, record, view
+from shared.lock import claim, claimant, codec, ended_epochs, fence, fence_moves, gateway, hold, view
 from shared.reconcile import tombstones
 from worker_agent import expected_labels
 
@@ -41,14 +41,14 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.check is hold.check
     assert PRODUCTION.beat_until_lost is hold.beat_until_lost
     assert PRODUCTION.release is hold.release
-    assert PRODUCTION.advance is fence.advance
-    assert PRODUCTION.FenceChange is record.FenceChange
-    assert PRODUCTION.end_resting_fence is fence.end_resting_fence
+    assert PRODUCTION.advance is fence_moves.advance
+    assert PRODUCTION.FenceChange is fence.FenceChange
+    assert PRODUCTION.end_resting_fence is fence_moves.end_resting_fence
     assert PRODUCTION.end_unheld_fence is tombstones.end_unheld_fence
-    assert PRODUCTION.end_item is fence.end_item
+    assert PRODUCTION.end_item is fence_moves.end_item
     assert PRODUCTION.tell_ends is ended_epochs.tell_ends
     assert PRODUCTION.Board is status.StatusBoard
-    assert PRODUCTION.read_fence is record.read_fence
+    assert PRODUCTION.read_fence is fence.read_fence
     assert PRODUCTION.Gateway is gateway.Gateway
     assert PRODUCTION.Claimant is claimant.Claimant
     assert PRODUCTION.LockTimes is claimant.LockTimes

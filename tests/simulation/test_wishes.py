@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.workflow import Role, Stage
 
 from .epochs import Lines, Move

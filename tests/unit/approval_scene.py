@@ -14,8 +14,8 @@ from shared.escalation.approvals import Approvals
 from shared.escalation.delivery import Escalation
 from shared.escalation.notifier import Notifier, Whom
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence, Wait
 from shared.lock.port import Operation, ReadFence, Reply
-from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels

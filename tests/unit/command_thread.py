@@ -11,7 +11,7 @@ from fakes.unasked import UnaskedComments, UnaskedStatus
 
 from shared.commands.command_reader import CommandReader
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
 

@@ -14,8 +14,8 @@ from shared.commands.command_target import CommandTarget
 from shared.commands.recovery import Case
 from shared.errors import Transient
 from shared.github.status import Status
+from shared.lock.fence import Fence
 from shared.lock.port import ReadFence, Reply
-from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Issue
 from shared.workflow import Role, Stage, Track

@@ -8,7 +8,7 @@ from fakes.agent import INTERVAL, FakeAgent, lease, own_slot
 from fakes.clock import HandClock
 
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.loop.item_task import ItemTask
 from shared.scheduling.agent_contract import Ended
 from shared.workflow import Role, Stage

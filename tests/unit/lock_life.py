@@ -16,10 +16,10 @@ from lock_world import TERMS
 from shared.errors import Lost, Transient
 from shared.lock.claim import Intent, claim
 from shared.lock.comment import read_ack
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held, beat, begin, release
 from shared.lock.port import RefUpdate
-from shared.lock.record import FenceChange
 from shared.lock.view import observe
 from shared.workflow import Stage
 

@@ -13,9 +13,9 @@ from fakes.lock_server import BOT, Server
 from shared.lock.claimant import LockTimes
 from shared.lock.codec import Ack, AckState
 from shared.lock.comment import read_ack, trusted
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, PostComment, ReadComments, ReadFence
-from shared.lock.record import Fence
 from shared.text.comment_signatures import Keyring
 
 TERMS = LockTimes()

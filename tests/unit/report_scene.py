@@ -8,7 +8,7 @@ from typing import Any
 from console.history.fences import Chain
 from console.report.item import Item, items
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.workflow import Role, Stage
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)

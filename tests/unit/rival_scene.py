@@ -21,11 +21,11 @@ from fakes.lock_server import BOT, Server
 from shared.errors import Blocked
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, ReadComment, ReadComments, ReadFence, Reply
-from shared.lock.record import FenceChange
 from shared.loop.claims import OVERTAKEN, Claims
 from shared.loop.polling_loop import Loop
 from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step

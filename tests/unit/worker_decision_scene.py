@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, PullRequest
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels

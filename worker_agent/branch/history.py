@@ -10,7 +10,7 @@ from shared.errors import Transient
 from shared.git.history import Commit
 from shared.git.merging import merge
 from shared.git.mirror import Mirror
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from worker_agent import comments
 from worker_agent.decide import Head, NextStep
 

@@ -10,9 +10,9 @@ import structlog
 from shared.errors import NotAllowed
 from shared.git.set_aside import updates_to_move_aside
 from shared.github.base_branch import BaseBranch
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from worker_agent import comments
 from worker_agent.branch.comments import started_anew
 from worker_agent.phase_commits import PhaseCommits

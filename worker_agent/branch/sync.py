@@ -15,8 +15,8 @@ from shared.git.merging import Conflict, Merged, has_markers, merge
 from shared.git.notes import CommitKind, Note
 from shared.git.patch_policy import PatchRefused
 from shared.llm.port import CoderCall
+from shared.lock.fence import FenceChange
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.text import excerpt
 from shared.workflow import Stage

@@ -10,8 +10,8 @@ from dataclasses import replace
 import structlog
 
 from shared.git.notes import CommitKind, Note, NoteError
+from shared.lock.fence import Fence, FenceChange
 from shared.lock.hold import Held
-from shared.lock.record import Fence, FenceChange
 from shared.models import Issue
 from shared.scheduling.agent_contract import Rest, Step
 from shared.workflow import Event, Stage, Track, move

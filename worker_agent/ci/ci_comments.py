@@ -8,7 +8,7 @@ from shared.ci.ci_round import CiObservation
 from shared.ci.triage import Cause
 from shared.ci.verdict import failed, missing, unfinished
 from shared.github.status import Status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.text import last_words, neutralise, one_line
 from worker_agent.ci.ci_reader import explained, of
 from worker_agent.comments import progress

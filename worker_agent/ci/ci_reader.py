@@ -14,7 +14,7 @@ from shared.ci.verdict import CiVerdict, failed, fold
 from shared.git.ports import Mirror
 from shared.github.ports import Checks
 from shared.lock.claim import Intent
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Check, CheckOutcome
 from shared.scheduling.agent_contract import Skip
 from worker_agent.decide import RED_BASE

@@ -11,9 +11,9 @@ import structlog
 from shared.ci.ci_round import Rerun
 from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.github.ports import Checks, StatusComments
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange, Wait
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange, Wait
 from shared.models import Check
 from shared.scheduling.agent_contract import Ended, Rest, Result
 from worker_agent.ci import ci_comments

@@ -14,9 +14,9 @@ import structlog
 from shared.errors import Gone
 from shared.git.notes import RemarkAnswer
 from shared.github.at_most_once import making
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.workflow import Event, Stage, Track, move
 from worker_agent.decide import NextStep
 from worker_agent.feedback import answers, status_text

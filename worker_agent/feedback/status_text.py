@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from shared.git.notes import RemarkAnswer
 from shared.github.status import Status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.text import counted
 from worker_agent import comments
 

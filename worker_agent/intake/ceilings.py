@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from shared.git.ports import Fences
 from shared.lock.codec import FENCE_NAMESPACE
-from shared.lock.record import Fence, read_fences
+from shared.lock.fence import Fence, read_fences
 from shared.scheduling.account_work import AccountWork
 from shared.scheduling.agent_contract import Skip
 from shared.workflow import Role, Stage

@@ -15,7 +15,7 @@ from shared.commands.one_time_replies import untrusted_label
 from shared.git.names import issue_of_branch
 from shared.github.ports import Comments
 from shared.lock.claim import Intent
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Account, Issue, LabelEvent, PullRequest
 from shared.newest import Newest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.lock.claim import Intent
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue, PullRequest
 from shared.pending import mark
 from shared.specification import Provenance, authentic, body_sha256

@@ -10,7 +10,7 @@ from shared.github.errors import NotShown
 from shared.github.ports import Issues
 from shared.github.replica_lag import PAUSES_SECONDS
 from shared.lock.claim import Intent
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Stage

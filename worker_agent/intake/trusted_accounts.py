@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Collection
 
 from shared.github.ports import People
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import ReadFence, Reply
-from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.specification import Provenance, authentic
 from shared.specification.layout import trailer_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shared.git.proof_claim import Claim
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.specification import body_sha256
 from shared.text import one_line

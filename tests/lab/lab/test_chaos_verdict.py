@@ -14,7 +14,7 @@ from lab.chaos.setup import OWNER, REPOSITORY, TrialHost, furnished
 from lab.github.server import Lab
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.comment import write_ack
-from shared.lock.record import Fence, write_fence
+from shared.lock.fence import Fence, write_fence
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 

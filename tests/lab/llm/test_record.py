@@ -13,7 +13,7 @@ from shared.budget.ledger import REF, Ledger
 from shared.budget.ledger_lines import Reservation, RunDetails, Settlement
 from shared.git.mirror import Mirror
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
-from shared.lock.record import Fence, write_fence
+from shared.lock.fence import Fence, write_fence
 from shared.workflow import Role, Stage
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

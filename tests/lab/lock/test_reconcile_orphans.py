@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from worker_scene import CODE, branch, claims, comments, labels
 
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.lock.record import write_fence
+from shared.lock.fence import write_fence
 from shared.reconcile.sweep import DOUBT_SECONDS, RETRY_SECONDS
 from shared.workflow import Role, Stage
 

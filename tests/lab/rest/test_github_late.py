@@ -20,7 +20,7 @@ from shared.github.pulls import Pulls
 from shared.github.replica_lag import KNOWN_SECONDS, PATIENCE_SECONDS, YOUNG_SECONDS
 from shared.github.reviews import Reviews
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import OperatorPermit
 from shared.models import ReviewState
 from shared.workflow import Role, Stage

@@ -13,7 +13,7 @@ from lab.github.repositories.bare import Bare
 from shared.git.disk import Disk
 from shared.git.publisher import Publisher
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.loop.real_clock import RealClock
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage

@@ -8,7 +8,7 @@ from worker_scene import CODE, TESTS, eventually, fence, is_released, labels, on
 
 from lab.github.ci.behaviours import NEVER
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

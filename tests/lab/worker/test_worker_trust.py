@@ -10,7 +10,7 @@ from worker_scene import CODE, SLOW, TESTS, calls, claims, comments, during_the_
 
 from lab.github.ci.behaviours import NEVER
 from lab.github.repositories.git_command import signed
-from shared.lock.record import write_fence
+from shared.lock.fence import write_fence
 from shared.loop.polling_loop import Loop
 from shared.scheduling.agent_contract import Result
 from shared.specification import Specification, body_sha256, write

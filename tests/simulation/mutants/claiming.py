@@ -22,7 +22,7 @@ CLAIMING = (
     simulated(
         "the release of the epoch before stays",
         ("claim", '        released="",\n', "        released=old.nonce and claimant.agent,\n"),
-        ("record", "self.released == self.nonce", "bool(self.released)"),
+        ("fence", "self.released == self.nonce", "bool(self.released)"),
     ),
     unit(
         "the thread's position is forgotten",

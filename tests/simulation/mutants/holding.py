@@ -143,12 +143,16 @@ HOLDING = (
     ),
     simulated(
         "a late write of our own is a loss",
-        ("fence", "    if current is not None and current.nonce == held.ack.nonce:\n", "    if False:\n"),
+        ("fence_moves", "    if current is not None and current.nonce == held.ack.nonce:\n", "    if False:\n"),
         world="hostile",
     ),
     simulated(
         "another epoch's fence is gone on with",
-        ("fence", "    if current is not None and current.nonce == held.ack.nonce:\n", "    if current is not None:\n"),
+        (
+            "fence_moves",
+            "    if current is not None and current.nonce == held.ack.nonce:\n",
+            "    if current is not None:\n",
+        ),
         world="harsh",
     ),
     simulated(
@@ -163,7 +167,7 @@ HOLDING = (
     simulated(
         "a push that is not checked",
         (
-            "fence",
+            "fence_moves",
             "    async with turn(held, held.moves):\n        held.check()\n        old",
             "    async with turn(held, held.moves):\n        old",
         ),
@@ -171,11 +175,15 @@ HOLDING = (
     ),
     simulated(
         "an end does not free",
-        ("fence", "return replace(fence, released=fence.nonce) if fence.stage in TERMINAL else fence", "return fence"),
+        (
+            "fence_moves",
+            "return replace(fence, released=fence.nonce) if fence.stage in TERMINAL else fence",
+            "return fence",
+        ),
     ),
     unit(
         "a tombstone on whatever stands there",
-        ("fence", "    if fence is None or fence.stage is not stage:\n", "    if fence is None:\n"),
+        ("fence_moves", "    if fence is None or fence.stage is not stage:\n", "    if fence is None:\n"),
     ),
     simulated(
         "a lost reply counts as refused",
@@ -241,16 +249,16 @@ HOLDING = (
     unit(
         "a commit is left behind",
         (
-            "fence",
+            "fence_moves",
             'carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head',
             'carries = ""',
         ),
     ),
-    unit("progress forgets nothing", ("fence", "if change.progress else old", "if False else old")),
+    unit("progress forgets nothing", ("fence_moves", "if change.progress else old", "if False else old")),
     unit(
         "an end that leaves the other fence",
         (
-            "fence",
+            "fence_moves",
             'AdvanceFence(ended, held.fence.oid, "", updates, tombstone)',
             'AdvanceFence(ended, held.fence.oid, "", updates)',
         ),
@@ -267,4 +275,4 @@ HOLDING = (
         ),
     ),
 )
-"""Of `hold`, `fence`, `writes`, `breaker` and `scope`."""
+"""Of `hold`, `fence_moves`, `writes`, `breaker` and `scope`."""

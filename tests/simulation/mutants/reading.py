@@ -51,9 +51,9 @@ READING = (
         ),
         world="in-step",
     ),
-    unit("released without its nonce", ("record", "self.released == self.nonce", "bool(self.released)")),
+    unit("released without its nonce", ("fence", "self.released == self.nonce", "bool(self.released)")),
     simulated(
-        "nothing is ever free", ("record", "return self.format > 1 and self.released == self.nonce", "return False")
+        "nothing is ever free", ("fence", "return self.format > 1 and self.released == self.nonce", "return False")
     ),
     simulated("our own nonce means nothing", ("standing", "if known.mine(fence.agent, fence.nonce):", "if False:")),
     simulated(

@@ -50,7 +50,7 @@ SPELLING = (
     ),
     simulated(
         "fences of format 1 cannot be read",
-        ("record", 'FORMATS = frozenset({"1", "2"})', 'FORMATS = frozenset({"2"})'),
+        ("fence", 'FORMATS = frozenset({"1", "2"})', 'FORMATS = frozenset({"2"})'),
         world="mixed",
     ),
     simulated(
@@ -83,9 +83,9 @@ SPELLING = (
             "",
         ),
     ),
-    unit("a time without a zone", ("record", "    if at.tzinfo is None:\n", "    if False:\n")),
-    unit("what is not known of a fence is lost", ("record", "        **dict(fence.more),\n", "")),
-    unit("a person's word in two lines", ("record", "' '.join(value.split())", "value")),
+    unit("a time without a zone", ("fence", "    if at.tzinfo is None:\n", "    if False:\n")),
+    unit("what is not known of a fence is lost", ("fence", "        **dict(fence.more),\n", "")),
+    unit("a person's word in two lines", ("fence", "' '.join(value.split())", "value")),
     unit(
         "what a fence names is not known to exist",
         ("gateway", "        self._named(fence)\n        return fence\n", "        return fence\n"),
@@ -95,4 +95,4 @@ SPELLING = (
         ("gateway", "sent[-1] if sent else None, self._sure())", "sent[-1] if sent else None)"),
     ),
 )
-"""Of `codec`, `comment`, `record` and `gateway`."""
+"""Of `codec`, `comment`, `fence` and `gateway`."""

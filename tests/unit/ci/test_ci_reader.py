@@ -12,7 +12,7 @@ from shared.ci.triage import Cause
 from shared.ci.verdict import CiVerdict
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Check, CheckOutcome, Issue, PullRequest
 from shared.scheduling.agent_contract import Skip
 from shared.workflow import Role, Stage

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, read_fence, write_fence
+from shared.lock.fence import Fence, read_fence, write_fence
 from shared.workflow import Role, Stage
 from worker_agent.ci.ci_reader import RERUN_TRAILER, may_rerun, rerun_forgotten, rerun_noted
 from worker_agent.decide import RED_BASE, NextStep

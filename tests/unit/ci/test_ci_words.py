@@ -9,7 +9,7 @@ import pytest
 from shared.ci.ci_round import CiObservation
 from shared.ci.triage import Failure, triage
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, Wait
+from shared.lock.fence import Fence, Wait
 from shared.models import Check, CheckOutcome
 from shared.workflow import Role, Stage
 from worker_agent.ci import ci_comments

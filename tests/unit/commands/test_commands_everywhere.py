@@ -11,7 +11,7 @@ from fakes.recovery_world import MALLORY, REVIEWER, Scene, comment
 from shared.commands.command import Verb
 from shared.commands.command_rules import TABLE, CommandRefused, Effect, fitting, ruling
 from shared.commands.untrusted_comments import NO_WRITE
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment, Permission
 from shared.workflow import UNLABELLED, Role, Stage, Track
 

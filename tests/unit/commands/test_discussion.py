@@ -21,7 +21,7 @@ from shared.commands.discussion import (
     talked,
 )
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Comment, Issue
 from shared.workflow import Role, Stage
 

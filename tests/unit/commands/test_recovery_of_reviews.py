@@ -18,8 +18,8 @@ from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from reviewer_agent.snapshot import Bounds, Snapshot
 from shared.commands.command import Verb
 from shared.commands.command_rules import fitting, reviewed_again
+from shared.lock.fence import Fence
 from shared.lock.port import AdvanceFence
-from shared.lock.record import Fence
 from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage, Track
 

@@ -14,7 +14,7 @@ from shared.commands.command_rules import Effect
 from shared.commands.recovery import Case
 from shared.commands.text_unchanged import MAY_BE_EDITED
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Account
 from shared.specification import body_sha256

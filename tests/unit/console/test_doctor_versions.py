@@ -18,7 +18,7 @@ from shared.budget import ledger_lines
 from shared.budget.ledger import REF as LEDGER
 from shared.budget.ledger_lines import Settlement
 from shared.ci.verdict import CiVerdict
-from shared.lock.record import Fence, write_fence
+from shared.lock.fence import Fence, write_fence
 from shared.workflow import Stage
 
 pytestmark = pytest.mark.fault(48)

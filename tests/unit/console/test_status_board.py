@@ -15,7 +15,7 @@ from console.status.waiting import CONFIGURED, WaitingItem, waiting
 from shared.ci.verdict import CiVerdict
 from shared.lock.codec import Ack, AckState, ItemKey
 from shared.lock.comment import write_ack
-from shared.lock.record import Fence, Wait
+from shared.lock.fence import Fence, Wait
 from shared.models import Account, Comment, Issue
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage, Track

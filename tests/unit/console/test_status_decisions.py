@@ -14,7 +14,7 @@ from console.status.row import BoardSettings, ItemRow, RepositorySnapshot, Waiti
 from shared.commands.command import Verb
 from shared.github import status_record
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Comment, Issue
 from shared.workflow import Role, Stage, Track
 

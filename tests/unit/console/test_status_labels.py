@@ -17,7 +17,7 @@ from shared.ci.verdict import CiVerdict
 from shared.github.status import StatusBoard
 from shared.lock.codec import Ack, AckState, ItemKey
 from shared.lock.comment import write_ack
-from shared.lock.record import Fence, Wait
+from shared.lock.fence import Fence, Wait
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Account, Comment, Issue, PullRequest
 from shared.text.comment_signatures import Key, Keyring

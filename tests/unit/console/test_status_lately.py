@@ -11,7 +11,7 @@ from console.status.gather import cost_by_item, merged_lately, spent_lately
 from console.status.row import Merged, Spent
 from shared.budget.budgets import Books, BudgetLimits, Run
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.workflow import Role, Stage
 
 NOW = datetime(2026, 11, 26, 8, 30, tzinfo=UTC)

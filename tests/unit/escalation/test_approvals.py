@@ -9,7 +9,7 @@ import pytest
 from approval_scene import APPROVED, AT, BASE, MERGE, PLAN, STORY, TESTING, World, alarm
 
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, Wait
+from shared.lock.fence import Fence, Wait
 from shared.models import Issue
 from shared.workflow import Role, Stage
 

@@ -9,7 +9,7 @@ import pytest
 from approval_scene import APPROVED, AT, MERGE, World, alarm
 
 from shared.escalation.approvals import HELD_UP
-from shared.lock.record import Wait
+from shared.lock.fence import Wait
 from shared.workflow import Role, Stage
 
 PUT_OFF = replace(MERGE, stage=Stage.IN_REVIEW, wait=Wait("red-head", AT + timedelta(1)))

@@ -18,9 +18,9 @@ from shared.escalation.approvals import BY_ORDER
 from shared.escalation.diagnosis import Diagnosis
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.lock.record import Fence
 from shared.loop.commanded_agent import CommandedAgent, CommandServices
 from shared.models import Issue
 from shared.scheduling.agent_contract import Candidate, Claim, Ended, Result, Skip, Step

@@ -12,8 +12,8 @@ from fakes.lock_port import FakeNonces
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence, Wait
 from shared.lock.port import ReadFence, Reply
-from shared.lock.record import Fence, Wait
 from shared.lock.standing import LockStanding
 from shared.lock.view import LockView
 from shared.loop.claims import OLD_LOOK_SECONDS, PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims

@@ -15,10 +15,10 @@ from shared.errors import NotAllowed
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, AckState, ItemKey
 from shared.lock.comment import NO_WORDS, Words, read_ack, shown, write_ack, write_words
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import release
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence
-from shared.lock.record import Fence, FenceChange
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 

@@ -12,10 +12,10 @@ from lock_world import TERMS, on_the_thread
 from shared.lock.codec import AckState, ItemKey
 from shared.lock.comment import write_ack
 from shared.lock.ended_epochs import tell_ends
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held, release
 from shared.lock.port import AdvanceFence, EditComment
-from shared.lock.record import Fence, FenceChange
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 

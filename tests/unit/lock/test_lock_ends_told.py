@@ -14,10 +14,10 @@ from shared.errors import NotAllowed
 from shared.lock.codec import AckState
 from shared.lock.comment import read_ack, write_ack
 from shared.lock.ended_epochs import OLD, YOUNG, tell_ends
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held, release
 from shared.lock.port import EditComment, ReadComment
-from shared.lock.record import Fence, FenceChange
 from shared.workflow import Stage
 
 

@@ -11,10 +11,10 @@ from lock_world import TERMS
 
 from shared.errors import Lost, NotAllowed, Transient
 from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, end_item
+from shared.lock.fence import Fence, FenceChange, Wait
+from shared.lock.fence_moves import advance, end_item
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, ReadFence, RefUpdate
-from shared.lock.record import Fence, FenceChange, Wait
 from shared.workflow import Role, Stage
 
 RED, GREEN = "1" * 40, "2" * 40

@@ -18,10 +18,10 @@ from fakes.lock_server import Fault, Hidden, Server
 from lock_world import TERMS
 
 from shared.errors import Lost, Transient
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import beat, begin, release
 from shared.lock.port import AdvanceFence, PostComment, ReadComments, RefUpdate
-from shared.lock.record import FenceChange
 
 BRANCH = "refs/heads/auto/issue-42"
 A_WORK, B_WORK = "a" * 40, "b" * 40

@@ -13,10 +13,10 @@ from lock_world import AN_ATTEMPT, TERMS
 from shared.errors import Lost
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.comment import write_ack
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import beat, release
 from shared.lock.port import AdvanceFence, ReadComment
-from shared.lock.record import FenceChange
 from shared.text import neutralise
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role

@@ -11,6 +11,7 @@ from fakes.lock_port import KEY, FakeAgent, Run
 from fakes.lock_server import BOT, EPOCH, Server
 
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence, write_fence
 from shared.lock.gateway import Gateway
 from shared.lock.port import (
     AdvanceFence,
@@ -24,7 +25,6 @@ from shared.lock.port import (
     ReadFence,
     RefUpdate,
 )
-from shared.lock.record import Fence, write_fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment
 from shared.workflow import Role, Stage

@@ -12,10 +12,10 @@ from fakes.lock_server import Fault, Server
 from shared.errors import Blocked, Lost, UnknownOutcome
 from shared.lock.announce import YOUNG_SECONDS
 from shared.lock.comment import Words, write_words
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import beat, release, tell
 from shared.lock.port import AdvanceFence, EditComment, Operation, ReadComment, ReadComments, Reply
-from shared.lock.record import FenceChange
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Stage
 

@@ -14,7 +14,8 @@ from lock_world import TERMS
 from shared.errors import Blocked, Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
 from shared.lock.codec import AckState
 from shared.lock.comment import Words, read_ack, write_ack
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import (
     LATE_SECONDS,
     NEW_SECONDS,
@@ -27,7 +28,6 @@ from shared.lock.hold import (
     tell,
 )
 from shared.lock.port import EditComment, Operation, ReadComment, ReadFence, Reply
-from shared.lock.record import FenceChange
 from shared.workflow import Stage
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, Wait, read_fence, write_fence
+from shared.lock.fence import Fence, Wait, read_fence, write_fence
 from shared.workflow import AGENTS, Role, Stage
 
 STEADY = settings(deadline=None, max_examples=50)

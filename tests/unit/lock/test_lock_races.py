@@ -12,11 +12,11 @@ from fakes.lock_server import Hidden, Server
 from lock_world import TERMS
 
 from shared.errors import Lost
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import beat, begin, release
 from shared.lock.lease import Lease
 from shared.lock.port import EditComment, PostComment, ReadComment, ReadComments
-from shared.lock.record import FenceChange
 
 STEPS = 6
 """An attempt: fence, thread, compare-and-swap, another one before the first comment, POST, the record of its id."""

@@ -9,10 +9,10 @@ from lock_world import TERMS, on_the_thread
 
 from shared.errors import Gone, Lost, NotAllowed, Unauthorized, UnknownOutcome
 from shared.lock.codec import AckState
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import RELEASED, Held, beat, release
 from shared.lock.port import AdvanceFence, EditComment
-from shared.lock.record import FenceChange
 from shared.lock.write_permit import Notice, OperatorPermit
 from shared.workflow import Stage
 

@@ -9,10 +9,10 @@ from fakes.lock_server import Fault, Server
 from lock_world import TERMS, states
 
 from shared.lock.codec import AckState
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import beat
 from shared.lock.port import AdvanceFence, EditComment, PostComment
-from shared.lock.record import FenceChange
 from shared.text.comment_signatures import Key, Keyring
 
 

@@ -11,7 +11,7 @@ from fakes.lock_server import EPOCH
 
 from shared.lock.claimant import LockTimes
 from shared.lock.codec import Ack, AckState
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.standing import Conclusion, Evidence, LockStanding, Question, Text, conclude
 from shared.workflow import Stage
 

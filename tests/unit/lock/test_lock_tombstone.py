@@ -8,8 +8,8 @@ from fakes.lock_server import Server
 
 from shared.lock.claimant import LockTimes
 from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, end_resting_fence
-from shared.lock.record import FenceChange
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance, end_resting_fence
 from shared.workflow import Role, Stage
 
 

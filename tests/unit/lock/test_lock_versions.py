@@ -17,10 +17,10 @@ from shared.budget.ledger_lines import Reservation
 from shared.lock.claim import Intent, claim
 from shared.lock.codec import UNKNOWN_PREV, Ack, AckState
 from shared.lock.comment import trusted, write_ack
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange, read_fence, write_fence
+from shared.lock.fence_moves import advance
 from shared.lock.format_1 import fold
 from shared.lock.port import AdvanceFence, EditComment, PostComment
-from shared.lock.record import FenceChange, read_fence, write_fence
 from shared.models import Comment
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Stage

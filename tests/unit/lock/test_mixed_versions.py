@@ -24,10 +24,10 @@ from planner_agent.register import Register
 from reviewer_agent.merge.merge_turns import REF
 from shared.errors import Lost, Outdated
 from shared.git.append_only_log import newer_version
-from shared.lock.fence import advance, end_resting_fence
+from shared.lock.fence import FenceChange, write_fence
+from shared.lock.fence_moves import advance, end_resting_fence
 from shared.lock.hold import Held, beat_until_lost, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment
-from shared.lock.record import FenceChange, write_fence
 from shared.loop.item_task import ItemTask
 from shared.scheduling.agent_contract import Ended, Result
 from shared.workflow import Stage

@@ -9,9 +9,9 @@ from item_task_scene import Work, ended
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.scheduling.agent_contract import Ended, Rest, Result
 from shared.workflow import Stage
 

@@ -14,7 +14,7 @@ from item_task_scene import Work
 
 from shared.errors import RunFailed, Transient, UnknownOutcome
 from shared.github.errors import Limited, NotShown
-from shared.lock.record import Wait
+from shared.lock.fence import Wait
 from shared.loop.item_task import BACKOFF_CAP_SECONDS, LATE_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.retry.failures import SCHEDULE_SECONDS

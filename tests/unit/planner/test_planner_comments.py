@@ -20,7 +20,7 @@ from shared.commands.command import Verb, commands
 from shared.errors import Blocked
 from shared.lock.codec import ItemKey
 from shared.lock.comment import read_ack
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Comment
 from shared.retry.answer_retry import AnswerUnusable
 from shared.specification import BODY_LIMIT

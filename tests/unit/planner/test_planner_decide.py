@@ -28,7 +28,7 @@ from planner_agent.plan import read
 from planner_agent.plan_comment import PlanComment
 from shared.commands.command import Verb
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.specification import body_sha256
 from shared.workflow import TRANSITIONS, Event, Role, Stage, Track

@@ -28,8 +28,8 @@ from planner_agent.triage.proposal import (
 from shared.errors import Outdated
 from shared.git.history import Commit
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import RefUpdate
-from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.retry.answer_retry import Unusable
 from shared.workflow import Role, Stage

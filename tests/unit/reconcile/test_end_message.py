@@ -17,7 +17,7 @@ from shared.github.errors import Refused
 from shared.github.item_changes import ItemChange
 from shared.github.status import Status
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import Account, Comment, Issue, PullRequest
 from shared.outgoing.outbound_filter import Outgoing

@@ -12,7 +12,7 @@ from reconcile_scene import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING,
 from planner_agent.reconcile_rules import rules as of_planner
 from reviewer_agent.reconcile_rules import rules as of_reviewer
 from shared.github.status import Status
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.reconcile.orphans import (
     KEPT,

@@ -11,8 +11,8 @@ from fakes.lock_server import Server
 from lock_world import TERMS
 
 from shared.errors import Gone
+from shared.lock.fence import Fence
 from shared.lock.port import ReadComments
-from shared.lock.record import Fence
 from shared.reconcile.tombstones import end_unheld_fence
 from shared.workflow import Stage
 

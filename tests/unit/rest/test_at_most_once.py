@@ -15,8 +15,8 @@ from shared.github.at_most_once import NAMED, Name
 from shared.github.errors import NotShown
 from shared.lock.claimant import LockTimes
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence, read_fence, write_fence
 from shared.lock.hold import Held
-from shared.lock.record import Fence, read_fence, write_fence
 from shared.workflow import Role, Stage
 
 AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

@@ -7,10 +7,10 @@ from fakes.lock_port import FakeAgent, run
 from fakes.lock_server import Fault, Server
 
 from shared.errors import Transient
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence
-from shared.lock.record import FenceChange
 from shared.retry.run_limit import RUNS_PER_STEP, RunsUsedUp, begin_run
 
 

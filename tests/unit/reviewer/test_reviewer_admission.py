@@ -12,7 +12,7 @@ from fakes.reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 from reviewer_agent.candidates import STAGES, before, expected_stage, find_intent, reopening
 from shared.ci.ci_round import SENT_BACK
 from shared.lock.claim import Intent
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.reconcile.label_drift import ordered_to_stop
 from shared.workflow import Role, Stage, Track, owner
 from shared.workflow.labels import Flag

@@ -20,7 +20,7 @@ from reviewer_agent.review.patch import read
 from reviewer_agent.review.questions import Answered, ChangeKind, Question
 from shared.commands.command import commands
 from shared.errors import Blocked
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Comment
 from shared.text import change_summary, comment_signatures
 from shared.workflow import Stage

@@ -17,7 +17,7 @@ from reviewer_agent.merge.merge_decision import first_blocker
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from reviewer_agent.snapshot import ASKED, MERGE_REFUSED, TO_BASE, Bounds, Merge, Snapshot
 from shared.ci.verdict import CiVerdict
-from shared.lock.record import Fence, Wait
+from shared.lock.fence import Fence, Wait
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 

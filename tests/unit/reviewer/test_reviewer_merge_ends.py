@@ -15,7 +15,7 @@ from shared.ci.ci_round import BASE_MOVED
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.errors import HeadMoved, Refused
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.loop.polling_loop import Loop
 from shared.scheduling.agent_contract import Result
 from shared.workflow import Role, Stage

@@ -12,7 +12,7 @@ from fakes.reviewer_world import ADA, HEAD, ISSUE, MALLORY, OPENED, PULL, World,
 
 from shared.errors import Transient
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account
 from shared.scheduling.agent_contract import Candidate, Result, Skip
 from shared.workflow import Role, Stage

@@ -19,7 +19,7 @@ from reviewer_agent.merge.queue_exit import (
     following,
 )
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import QueueExit
 from shared.workflow import Role, Stage
 

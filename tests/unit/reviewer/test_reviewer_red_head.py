@@ -14,7 +14,7 @@ from reviewer_agent.merge.blockers import WaitReason
 from reviewer_agent.snapshot import CI_RED, Merge
 from shared.ci.ci_round import SENT_BACK, UNCHECKED_RED
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import CheckOutcome
 from shared.scheduling.agent_contract import Result, Skip
 from shared.specification import body_sha256

@@ -9,7 +9,7 @@ import pytest
 
 from reviewer_agent.observe import NOT_SHOWN, subject
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage

@@ -12,7 +12,7 @@ from tdd_runs import BUG, SKIPPED, ran, stopped
 from shared.git.names import activation_branch, issue_of_branch, ref, work_branch
 from shared.lock.claimant import Claimant, LockTimes
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, read_fence, write_fence
+from shared.lock.fence import Fence, read_fence, write_fence
 from shared.models import Account, Issue
 from shared.pending import mark
 from shared.pending.source import activated

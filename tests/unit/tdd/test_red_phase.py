@@ -17,9 +17,9 @@ from shared.errors import Transient
 from shared.git.notes import Note
 from shared.github.status import Status
 from shared.llm.port import CoderCall
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
 from shared.retry.run_limit import begin_run

@@ -10,7 +10,7 @@ from fakes.lock_server import EPOCH
 from fakes.recovery_world import REVIEWER, Scene, comment
 
 from runtime.telemetry.observed_port import moves
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.telemetry.events import EventKind
 from shared.workflow import Role, Stage
 

@@ -14,7 +14,7 @@ from telemetry_bench import AT, event
 from runtime.telemetry.observed_port import moves
 from shared.github.limits import RateLimit
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, Wait
+from shared.lock.fence import Fence, Wait
 from shared.telemetry.event_log import NoEventLog
 from shared.telemetry.event_recorder import phase_of
 from shared.telemetry.events import EventKind

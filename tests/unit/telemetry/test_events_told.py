@@ -19,9 +19,9 @@ from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
 from shared.llm.circuit_breaker import Breaker, CircuitBreaker
 from shared.llm.port import CoderCall, Ending, Request, RunOutcome, Usage
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
-from shared.lock.record import Fence
 from shared.loop.polling_loop import Loop
 from shared.models import Account, Comment
 from shared.telemetry.event_recorder import working_on

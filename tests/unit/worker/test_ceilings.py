@@ -10,7 +10,7 @@ from fakes.unasked import UnaskedFences
 
 from shared.git.fences import AgentSeen
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, write_fence
+from shared.lock.fence import Fence, write_fence
 from shared.scheduling.account_work import KNOWN_SECONDS, AccountWork
 from shared.workflow import Role, Stage
 from worker_agent.intake.ceilings import AGAIN_SECONDS, AccountCeiling, CeilingCheck, Ceilings

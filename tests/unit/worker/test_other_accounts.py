@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import ReadFence, Reply
-from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.specification import Specification, write
 from shared.text.comment_signatures import Keyring

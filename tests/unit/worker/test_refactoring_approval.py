@@ -10,7 +10,7 @@ from fakes.unasked import UnaskedComments
 
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels

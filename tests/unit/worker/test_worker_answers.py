@@ -9,7 +9,7 @@ import pytest
 from shared.git.notes import RemarkAnswer
 from shared.github.status import Status
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Account
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage

@@ -11,7 +11,7 @@ from worker_comment_scene import FENCE
 from shared.commands.command_rules import offered
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.lock.record import Wait
+from shared.lock.fence import Wait
 from shared.models import Account, PullRequest
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded

@@ -9,7 +9,7 @@ import pytest
 from worker_decision_scene import AT, BOT, NAMES, fence, pull
 
 from shared.ci.verdict import CiVerdict
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.models import Issue
 from shared.specification import body_sha256
 from shared.workflow import Stage

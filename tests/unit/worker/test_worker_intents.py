@@ -10,7 +10,7 @@ import pytest
 from shared.github.base_branch import BaseBranch
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, Wait
+from shared.lock.fence import Fence, Wait
 from shared.models import Account, Issue, PullRequest
 from shared.specification import Specification, body_sha256, write
 from shared.text.comment_signatures import Key, Keyring

@@ -7,7 +7,7 @@ from worker_decision_scene import fence
 
 from shared.git.names import issue_of_branch
 from shared.github.pulls import issue_named_by
-from shared.lock.record import Fence
+from shared.lock.fence import Fence
 from shared.reconcile.label_drift import ordered_to_stop
 from shared.workflow import Stage
 from worker_agent.expected_labels import ExpectedLabels, before, expected_labels, of_pull_request

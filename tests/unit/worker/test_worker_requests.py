@@ -13,8 +13,8 @@ from shared.ci.ci_round import SENT_BACK
 from shared.github.errors import NotShown
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
+from shared.lock.fence import Fence
 from shared.lock.port import ReadFence, Reply
-from shared.lock.record import Fence
 from shared.models import Account, Issue, LabelEvent, Permission, PullRequest
 from shared.specification import body_sha256
 from shared.text.comment_signatures import Keyring

@@ -11,9 +11,9 @@ from fakes.lock_port import FencePort
 
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
+from shared.lock.fence import Fence
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
-from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage

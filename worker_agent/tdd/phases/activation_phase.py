@@ -8,9 +8,9 @@ from shared.git import objects
 from shared.git.names import activation_branch
 from shared.git.notes import CommitKind, Note
 from shared.github.ports import StatusComments
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.pending.source import activated, path_of
 from worker_agent import comments, decide

@@ -9,9 +9,9 @@ from shared.errors import Blocked
 from shared.git.notes import Note, NoteError
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.text import change_summary
 from shared.text.prompts import Untrusted

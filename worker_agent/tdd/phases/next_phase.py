@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from shared.git.notes import CommitKind, Note
+from shared.lock.fence import FenceChange
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.specification import Criterion
 from shared.workflow import Event, Stage, Track, move

@@ -7,9 +7,9 @@ from dataclasses import replace
 from shared.git.notes import CommitKind
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
-from shared.lock.fence import advance
+from shared.lock.fence import FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.specification import SpecificationKind
 from shared.specification.reading import read

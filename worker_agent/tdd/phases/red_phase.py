@@ -9,8 +9,8 @@ from shared.errors import Blocked
 from shared.git.notes import NoteError
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
+from shared.lock.fence import FenceChange
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.text.prompts import Untrusted
 from worker_agent import comments, decide

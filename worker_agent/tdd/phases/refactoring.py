@@ -9,8 +9,8 @@ from shared.git import objects
 from shared.git.notes import CommitKind, Note, NoteError
 from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
+from shared.lock.fence import FenceChange
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.text import change_summary, excerpt
 from shared.text.prompts import Untrusted

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.lock.fence import advance
+from shared.lock.fence import Fence, FenceChange
+from shared.lock.fence_moves import advance
 from shared.lock.hold import Held
-from shared.lock.record import Fence, FenceChange
 from worker_agent.tdd.judging.verdict import ErrorType
 
 TRAILER = "Set-Aside"
