@@ -60,7 +60,7 @@ class Cost:
 
 
 @dataclass(slots=True)
-class _Made:
+class _CallTrees:
     """The trees that one call made of the commit `start`, by the attempt and its topic."""
 
     call: CoderCall
@@ -176,11 +176,11 @@ class PhaseTools:
         `RunsUsedUp` if too many runs were begun.
         """
         memory = work.held.memory
-        made = memory.get(_Made)
-        if made is None or (made.call, made.start) != (call, start):
-            made = _Made(call, start)
-        if (turn, work.topic) in made.trees:
-            return made.trees[turn, work.topic]
+        known = memory.get(_CallTrees)
+        if known is None or (known.call, known.start) != (call, start):
+            known = _CallTrees(call, start)
+        if (turn, work.topic) in known.trees:
+            return known.trees[turn, work.topic]
         await begin_run(work.held, more=recorded(work.held.fence, work.discussion))
         tree_root = await work.space.reset_tree(start)
         installed = await self.test_runs.bench_of(work).equip(tree_root, work.suites[0].directory)
@@ -199,7 +199,7 @@ class PhaseTools:
         if request.continues is not None:
             await anyio.to_thread.run_sync(request.continues.leave, tree)
         memory.keep(LastRun(work.space, start, tree, request, outcome))
-        memory.keep(made).trees[turn, work.topic] = tree
+        memory.keep(known).trees[turn, work.topic] = tree
         return tree
 
     def _request(self, work: WorkContext, call: CoderCall, turn: Attempt, prompt: str, tree_root: Path) -> Request:

@@ -60,7 +60,7 @@ _NOT_STARTED = re.compile(r"^startup_failure\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _RequestedChange:
     """One requested change; `then` is the phase after its push, `items` the remarks that it answers.
 
     `renewed`: the issue's text was edited since the change was made, which may require no change at all. `why` is the
@@ -125,7 +125,9 @@ class Repairs:
 
         first = Attempt(attempt=fixes + 1, round=held.fence.round)
         why = _red_before(first, red, held)
-        await self._change(held, work, _Wish(CoderCall.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why))
+        await self._change(
+            held, work, _RequestedChange(CoderCall.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why)
+        )
 
     async def address_review(self, held: Held, issue: Issue) -> None:
         """Work on every open remark; the answers to them are stored in the commit's note.
@@ -147,15 +149,17 @@ class Repairs:
 
         first = Attempt(round=held.fence.round)
         subject = f"Address review of {issue.title}"
-        wish = _Wish(CoderCall.IMPLEMENT, first, subject, prompt, decide.NextStep.ANSWER, items, renewed)
-        await self._change(held, work, wish)
+        requested = _RequestedChange(
+            CoderCall.IMPLEMENT, first, subject, prompt, decide.NextStep.ANSWER, items, renewed
+        )
+        await self._change(held, work, requested)
 
     async def read_ci(self, held: Held) -> None:
         """Accept the branch as it is: move on to CI, which opens its pull request or reads its checks."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.TESTS_PASSED).to
         await advance(held, FenceChange(stage=stage, phase=decide.NextStep.CI))
 
-    async def _change(self, held: Held, work: WorkContext, wish: _Wish) -> None:
+    async def _change(self, held: Held, work: WorkContext, requested: _RequestedChange) -> None:
         """Ask for a change and test it, again with the problems of the last try; then commit it for CI.
 
         If the coder explains for everything why it changes nothing, that is accepted: the commit is empty.
@@ -164,25 +168,27 @@ class Repairs:
         before = await self._tools.test_runs.of(work, start)
         problems: tuple[str, ...] = ()
         for retry in range(TRIES):
-            turn = Attempt(wish.first.attempt, wish.first.round, retry)
-            tree = await self._tools.edit(work, wish.call, start, turn, wish.prompt(problems))
+            turn = Attempt(requested.first.attempt, requested.first.round, retry)
+            tree = await self._tools.edit(work, requested.call, start, turn, requested.prompt(problems))
             held.check()
             said = self._tools.closing_text(held, tree)
             changed = {change.path for change in await work.space.changes(start, tree)}
             problems = await self._weakened_tests(work, start, tree, changed)
-            if not changed and not wish.explains(said):
+            if not changed and not requested.explains(said):
                 problems = (UNCHANGED,)
             if not problems:
                 after = await self._tools.test_runs.of(work, tree)
                 problems = judge_kept(before, after, may_change=work.specification.may_change).details
             if not problems:
-                given = answers.answers(wish.items, said, changed=bool(changed))
-                summary = "" if wish.items else change_summary.of_coder(said)
-                note = replace(_note(held, work), answers=given, error=wish.why, summary=summary)
-                return await self._record(held, work, wish, tree, before, note)
+                given = answers.answers(requested.items, said, changed=bool(changed))
+                summary = "" if requested.items else change_summary.of_coder(said)
+                note = replace(_note(held, work), answers=given, error=requested.why, summary=summary)
+                return await self._record(held, work, requested, tree, before, note)
         raise CycleAborted(ErrorType.REGRESSION, f"{TRIES} changes in a row broke what worked.", problems)
 
-    async def _record(self, held: Held, work: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
+    async def _record(
+        self, held: Held, work: WorkContext, requested: _RequestedChange, tree: str, before: TestRun, note: Note
+    ) -> None:
         """Commit the passing change with its answers and evidence; quality commands may change it before that."""
         clean = await self._clean(work, tree, before)
         after = await self._tools.test_runs.of(work, clean.tree)
@@ -192,8 +198,8 @@ class Repairs:
         cost = self._tools.take_spent(work.issue.number)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source, quality=clean.results)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
-        phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note)
-        to = FenceChange(stage=stage, phase=wish.then)
+        phased = PhaseCommit(clean.tree, held.fence.work_head, requested.subject, note)
+        to = FenceChange(stage=stage, phase=requested.then)
         await self._tools.phase_commits.record(work, phased, to)
 
     async def _clean(self, work: WorkContext, tree: str, before: TestRun) -> Clean:

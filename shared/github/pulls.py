@@ -110,10 +110,10 @@ class Pulls:
         GitHub does not allow the merge (conflict, protection, merge queue).
         """
         title, _, text = message.partition("\n\n")
-        wish = {"sha": sha, "merge_method": method, "commit_title": title}
-        wish |= {"commit_message": text} if text else {}
+        payload = {"sha": sha, "merge_method": method, "commit_title": title}
+        payload |= {"commit_message": text} if text else {}
         try:
-            reply = await self._github.write("PUT", f"{self._path}/{number}/merge", wish, held, urgent=True)
+            reply = await self._github.write("PUT", f"{self._path}/{number}/merge", payload, held, urgent=True)
         except Refused as refused:
             return await self._merged_already(number, sha, refused)
         return wire.reply(_merge_sha, reply)

@@ -133,14 +133,14 @@ class Reviews:
         If GitHub refuses a verdict on one's own pull request it becomes a comment; if it
         refuses a finding's line, all findings go into the body.
         """
-        wish: dict[str, Any] = {"commit_id": sha, "event": _EVENTS[state], "body": body}
-        wish["comments"] = [{"path": f.path, "line": f.line, "side": "RIGHT", "body": f.body} for f in findings]
+        payload: dict[str, Any] = {"commit_id": sha, "event": _EVENTS[state], "body": body}
+        payload["comments"] = [{"path": f.path, "line": f.line, "side": "RIGHT", "body": f.body} for f in findings]
         path = f"{self._path}/{number}/reviews"
         while True:
             try:
-                return wire.reply(wire.review, await self._github.write("POST", path, wish, held))
+                return wire.reply(wire.review, await self._github.write("POST", path, payload, held))
             except Refused as refused:
-                wish = _weaker(wish, findings, refused)
+                payload = _weaker(payload, findings, refused)
 
     async def reply(self, number: int, comment_id: int, body: str, held: Held) -> ReviewComment:
         """Answer an inline comment in its thread."""
@@ -181,15 +181,15 @@ class Reviews:
         return found
 
 
-def _weaker(wish: dict[str, Any], findings: Sequence[Finding], refused: Refused) -> dict[str, Any]:
+def _weaker(payload: dict[str, Any], findings: Sequence[Finding], refused: Refused) -> dict[str, Any]:
     """Return a weaker review to submit instead; raises `refused` if nothing is left to give up."""
     if refused.status != 422:
         raise refused
-    if wish["event"] != "COMMENT" and refused.says(*_OWN):
-        return {**wish, "event": "COMMENT"}
-    if wish["comments"] and refused.says(*_LINES):
+    if payload["event"] != "COMMENT" and refused.says(*_OWN):
+        return {**payload, "event": "COMMENT"}
+    if payload["comments"] and refused.says(*_LINES):
         listed = "\n".join(f"- `{f.path}:{f.line}` {f.body}" for f in findings)
-        return {**wish, "comments": [], "body": f"{wish['body']}\n\n{listed}"}
+        return {**payload, "comments": [], "body": f"{payload['body']}\n\n{listed}"}
     raise refused
 
 

@@ -41,7 +41,7 @@ SPREADING_PAUSES = (0.5, 2.0)
 """Shortest and longest pause in seconds between two tries of a young token; in between, its age."""
 
 UNPROCESSABLE = 422
-"""GitHub's status for a wish for a repository that the installation does not reach."""
+"""GitHub's status for a request for a repository that the installation does not reach."""
 
 _SIGN_IN = OperatorPermit("sign in as the App")
 
@@ -214,9 +214,9 @@ class Installation:
         """Return a token for these repositories and its expiry; None if GitHub cannot reach one of them by its name."""
         if not names:
             return None
-        wish = {"repositories": [name.partition("/")[2] for name in names]}
+        payload = {"repositories": [name.partition("/")[2] for name in names]}
         try:
-            reply = await self._app.write("POST", f"/app/installations/{number}/access_tokens", wish, _SIGN_IN)
+            reply = await self._app.write("POST", f"/app/installations/{number}/access_tokens", payload, _SIGN_IN)
         except Refused as error:
             if error.status != UNPROCESSABLE:
                 raise

@@ -36,7 +36,7 @@ _KIND = "kind"
 _SIZE = "size"
 _NAMES = tuple(one.name for one in fields(Settings))
 
-_WISHES = 20
+_MOST_SETTINGS = 20
 """Settings per body that are read, at most."""
 
 T = TypeVar("T")
@@ -187,16 +187,16 @@ def _kind_and_settings(body: str, shown: list[Line], remarks: list[str]) -> tupl
 
     A visible line goes before the hidden comment.
     """
-    wishes = list(islice(_wishes(body, shown), _WISHES))
+    pairs = list(islice(_setting_lines(body, shown), _MOST_SETTINGS))
     visible = (word for line in shown if not line.fenced and (word := word_of(line.text)))
-    hidden = (value.casefold() for name, value in wishes if name.casefold() == _KIND)
-    kind = kind_of([*islice(visible, _WISHES), *hidden], remarks)
-    return kind, _settings([wish for wish in wishes if wish[0].casefold() != _KIND], remarks)
+    hidden = (value.casefold() for name, value in pairs if name.casefold() == _KIND)
+    kind = kind_of([*islice(visible, _MOST_SETTINGS), *hidden], remarks)
+    return kind, _settings([one for one in pairs if one[0].casefold() != _KIND], remarks)
 
 
-def _settings(wishes: Iterable[tuple[str, str]], remarks: list[str]) -> Settings:
+def _settings(pairs: Iterable[tuple[str, str]], remarks: list[str]) -> Settings:
     settings = Settings()
-    for name, value in wishes:
+    for name, value in pairs:
         try:
             if name not in {*_NAMES, _SIZE}:
                 near = difflib.get_close_matches(name, [*_NAMES, _KIND], 1)
@@ -218,7 +218,7 @@ def _setting_value(name: str, value: str) -> Any:
     return int(number[1]) if number[1].isdigit() else 0
 
 
-def _wishes(body: str, shown: list[Line]) -> Iterator[tuple[str, str]]:
+def _setting_lines(body: str, shown: list[Line]) -> Iterator[tuple[str, str]]:
     """Yield name and value of each setting in `<!-- workflow: ... -->` and `@tdd-...` lines, except in code fences."""
     unfenced = "\n".join(line.text for line in lines(body.replace("\r\n", "\n")) if not line.fenced)
     for comment in _COMMENT.findall(unfenced):
