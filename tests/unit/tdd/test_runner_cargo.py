@@ -125,10 +125,10 @@ def artifact(project: Project, kind: str, name: str, source: str) -> str:
     )
 
 
-def error(project: Project, kind: str, name: str, source: str, rendered: str) -> str:
+def error(project: Project, kind: str, name: str, source: str, rendered: str, package: str = ".") -> str:
     target = {"kind": [kind], "name": name, "src_path": str(project.root / source)}
     said = {"level": "error", "rendered": rendered}
-    manifest = str(project.root / "Cargo.toml")
+    manifest = str(project.root / package / "Cargo.toml")
     return json.dumps({"reason": "compiler-message", "manifest_path": manifest, "target": target, "message": said})
 
 
@@ -245,6 +245,15 @@ def test_a_target_that_was_not_built_is_a_case_for_each_file_with_tests(project:
     found = {CARGO.identify(case)[0]: CARGO.classify(case, project) for case in report.cases}
     red = FailureKind.FIRST_PARTY_IMPORT
     assert found == {"src/lib.rs": red, "src/deep/er.rs": red, "tests/it.rs": red}
+
+
+def test_a_test_file_that_two_packages_share_has_the_errors_of_one(project: Project) -> None:
+    said = ["error[E0432]: unresolved import `calc_x::sub`", "error[E0432]: unresolved import `rand`"]
+    lines = [
+        error(project, "test", "it", "tests/it.rs", text, package) for text, package in zip(said, "ab", strict=True)
+    ]
+    (case,) = [case for case in CARGO.read(stream(*lines), project).cases if case.file == "tests/it.rs"]
+    assert case.text == said[0]
 
 
 BUILDS = [

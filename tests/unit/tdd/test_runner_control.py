@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from worker_agent.tdd.runners import control_python, ruby_runner
-from worker_agent.tdd.runners.control import Control, watched
+from worker_agent.tdd.runners.control import Control, insert_texts, watched
 from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.test_run import CaseOutcome, TestResult, TestRun
 
@@ -116,6 +116,12 @@ def test_a_file_that_is_no_python_gets_no_control_tests(path: str, content: byte
 
 def test_unittest_alone_finds_no_function() -> None:
     assert control_python.control("t.py", b"def test_a(): pass\n", NAMES, methods_only=True) is None
+
+
+@pytest.mark.parametrize("end", ["end", "end\n"])
+def test_texts_after_a_last_line_begin_lines_of_their_own(end: str) -> None:
+    laid = insert_texts(end.encode(), [(len(end), "one\n"), (0, "first\n"), (len(end), "two\n")])
+    assert laid.split() == [b"first", b"end", b"two", b"one"]
 
 
 RSPEC = "# frozen_string_literal: true\n\nRSpec.describe 'sum' do\n  it('adds') { expect(1).to eq 1 }\nend\n"

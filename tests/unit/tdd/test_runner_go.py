@@ -45,6 +45,8 @@ COMMANDS = [
     ("go test ./...", "go test -json -count=1 -vet=off ./..."),
     ("go test", "go test -json -count=1 -vet=off"),
     ("CGO_ENABLED=0 go test -race -v ./a ./b", "env CGO_ENABLED=0 go test -json -count=1 -vet=off -race ./a ./b"),
+    ("GOROOT=/usr/local/go go test ./...", "env GOROOT=/usr/local/go go test -json -count=1 -vet=off ./..."),
+    ("env -C server/go go test", "env -C server/go go test -json -count=1 -vet=off"),
     (
         "go test -failfast -count 3 -tags integration -timeout=9m ./... -args -json",
         "go test -json -count=1 -vet=off -tags integration -timeout=9m ./... -args -json",

@@ -174,6 +174,8 @@ _EVENT = '{ "type": "'
 class CargoTarget:
     """One target of a package, with its root source file."""
 
+    manifest: str
+    kind: str
     name: str
     source: str
 
@@ -229,8 +231,10 @@ def _take_compiler_message(stream: Stream, message: dict[str, Any]) -> None:
     about = message.get("target")
     if not isinstance(about, dict) or (stream.sessions and stream.sessions[-1].code is None):
         return
-    target = CargoTarget(str(about.get("name", "")), str(about.get("src_path", "")))
-    stream.manifests.add(str(message.get("manifest_path", "")))
+    kinds = about.get("kind") or [""]
+    manifest = str(message.get("manifest_path", ""))
+    target = CargoTarget(manifest, str(kinds[0]), str(about.get("name", "")), str(about.get("src_path", "")))
+    stream.manifests.add(manifest)
     if message["reason"] == "compiler-artifact" and isinstance(binary := message.get("executable"), str):
         if (message.get("profile") or {}).get("test"):
             stream.binaries[PurePosixPath(binary).name] = target

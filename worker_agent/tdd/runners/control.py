@@ -93,11 +93,11 @@ def fill(template: str, name: str, ending: str = "Value", **more: str) -> str:
 
 def insert_texts(content: bytes, laid: Iterable[tuple[int, str]]) -> bytes:
     """Return the file with texts inserted at offsets; of several for the same offset the last listed comes first."""
-    last = len(content)
-    for at, text in sorted(laid, key=lambda entry: -entry[0]):
-        lead = "\n" if at == last and content and not content.endswith(b"\n") else ""
-        content = content[:at] + f"{lead}{text}".encode() + content[at:]
-    return content
+    text = content
+    for at, part in sorted(laid, key=lambda entry: -entry[0]):
+        lead = "\n" if at == len(content) and content and not content.endswith(b"\n") else ""
+        text = text[:at] + f"{lead}{part}".encode() + text[at:]
+    return text
 
 
 def insert_indented(content: bytes, at: int, text: str, indent: bytes) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from worker_agent.tdd.runners import command_line, go_report
+from worker_agent.tdd.runners import go_report
 from worker_agent.tdd.runners.control import Control, fill
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Invocation, Read, Runner, Selection
@@ -51,8 +51,12 @@ class GoRunner(Runner):
 
     def position(self, argv: Sequence[str]) -> int | None:
         """Return the index of the word `test` of `go test`, also behind `env`."""
-        at = command_line.called_at(argv, ("go",))
-        return at + 1 if at is not None and list(argv[at + 1 : at + 2]) == ["test"] else None
+        for index, word in enumerate(argv[:-1]):
+            if PurePosixPath(word).name == "go" and argv[index + 1] == "test":
+                return index + 1  # a directory of env's arguments may be named go as well, as in GOROOT=/usr/local/go
+            if index == 0 and PurePosixPath(word).name != "env":
+                return None
+        return None
 
     def is_test_file(self, path: str) -> bool:
         """Return whether a file is `*_test.go` or in `testdata`."""
