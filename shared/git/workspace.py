@@ -196,8 +196,8 @@ class Workspace:
 async def _make_coder_tree(git: Git, commit: str, tree: Path) -> None:
     """Fill the empty directory `tree` with a commit of `git`, and a throw-away `.git` of it alone that shares nothing.
 
-    Small, plain trees are written here, object by object, without hard links: a file with two names would be changed
-    under both. Raises `DiskFull` and `CommandFailed`.
+    No child has been there yet. Small, plain trees are written here, object by object, without hard links: a file with
+    two names would be changed under both. Raises `DiskFull` and `CommandFailed`.
     """
     found = await plain_checkout.lay_out(git, commit, tree) if len(commit) == 40 else None
     if found is None:

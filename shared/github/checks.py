@@ -1,4 +1,4 @@
-"""CI of a commit: check runs and commit statuses, the required ones among them, and the logs of jobs."""
+"""CI of a commit: check runs and commit statuses, and the logs of jobs; and what a branch requires of a merge."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CONCLUDED = {
 
 
 class Checks:
-    """The checks of one repository."""
+    """The checks of one repository, and the requirements of its branches."""
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github

@@ -61,8 +61,9 @@ def _near(word: str) -> str:
     return f"{near[0]} is one" if near else f"there are {', '.join(SpecificationKind)}"
 
 
+# A larger size begins with a more expensive model, which the planner's model is not told: it reads the docstring.
 class Size(StrEnum):
-    """The difficulty of implementing a specification; a larger size begins with a more expensive model."""
+    """The difficulty of implementing a specification."""
 
     SMALL = "small"
     MEDIUM = "medium"

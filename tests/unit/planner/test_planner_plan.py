@@ -60,6 +60,8 @@ def test_a_specification_may_say_how_hard_it_is() -> None:
     written = json.loads(dump(found))["specifications"]
     assert [one.get("size", "-") for one in written] == ["-", "large"], "older agents know no sizes"
     assert read(dump(found)) == found
+    said = schema()["$defs"]["Size"]["description"]
+    assert said == "The difficulty of implementing a specification.", "a backend is not told what a size costs"
 
 
 @pytest.mark.parametrize("kind", ["bugfix", "Refactoring", "", None, 3])
