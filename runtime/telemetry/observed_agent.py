@@ -9,7 +9,7 @@ from functools import partial
 import anyio
 
 from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
-from shared.github.limits import reporting_waits
+from shared.github.waits import reporting_waits
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.scheduling.agent_contract import Agent, Candidate, Claim, Ended, Result, Skip, Step
@@ -43,7 +43,7 @@ class ObservedAgent:
         return found
 
     def _waits(self) -> None:
-        """Count a tick that waits for its turn to write as a sign of life."""
+        """Count a tick that waits for its turn to read or write as a sign of life."""
         self._health.ticked(self.repository)
 
     def _note_token(self, refusal: str) -> None:

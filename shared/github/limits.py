@@ -7,9 +7,7 @@ https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,6 +16,7 @@ from shared.errors import Transient
 from shared.github.errors import Limited
 from shared.github.points import Points
 from shared.github.server_time import ServerTime
+from shared.github.waits import report_wait
 from shared.retry_times import bounded, http_date, later, since_1970
 
 RESERVE = 0.1
@@ -46,8 +45,6 @@ URGENT_RESERVE = 0.1
 
 LOOK_SECONDS = 30.0
 """Seconds after which a waiting write looks again: the share may have become larger."""
-
-_hears: ContextVar[Callable[[], None] | None] = ContextVar("paced", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +126,6 @@ def _retry_after(value: str, now: datetime) -> datetime:
     return bounded(max(until or now + timedelta(seconds=SECONDARY_SECONDS), now + timedelta(seconds=1)), now)
 
 
-@contextmanager
-def reporting_waits(waits: Callable[[], None]) -> Iterator[None]:
-    """Call `waits` during the block at each look of a waiting write of this task: the task does not hang."""
-    token = _hears.set(waits)
-    try:
-        yield
-    finally:
-        _hears.reset(token)
-
-
 class Pacing:
     """The gaps between this process's writes.
 
@@ -185,8 +172,7 @@ class Pacing:
     async def wait(self, *, urgent: bool = False) -> None:
         """Wait until one write may go out, and count it. Nothing is reserved while waiting."""
         while (delay := self.delay(self._clock.boot(), urgent=urgent)) > 0:
-            if (waits := _hears.get()) is not None:
-                waits()
+            report_wait()
             await self._clock.sleep(min(delay, LOOK_SECONDS))
         self._granted.append(self._clock.boot())
         self.points.wrote()

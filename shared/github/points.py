@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from shared.clock import Clock
+from shared.github.waits import report_wait
 
 POINTS_PER_MINUTE = 900
 WRITE_POINTS = 5
@@ -95,6 +96,7 @@ class Points:
     async def read(self, *, urgent: bool) -> None:
         """Wait until one read may go out, and count it. Nothing is reserved while waiting."""
         while (delay := self._delay(urgent=urgent)) > 0:
+            report_wait()
             await self._clock.sleep(min(delay, LOOK_SECONDS))
         self._spend(1)
 

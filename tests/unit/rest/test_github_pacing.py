@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from fakes.clock import PassingClock
 
-from shared.github.limits import LOOK_SECONDS, Pacing, reporting_waits
+from shared.github.limits import LOOK_SECONDS, Pacing
+from shared.github.waits import reporting_waits
 from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 
 

@@ -6,7 +6,9 @@ import pytest
 from fakes.clock import PassingClock
 
 from shared.github.limits import Pacing
-from shared.github.points import CALM_SECONDS, MINUTE, POINTS_PER_MINUTE, Points
+from shared.github.points import CALM_SECONDS, LOOK_SECONDS, MINUTE, POINTS_PER_MINUTE, Points
+from shared.github.waits import reporting_waits
+from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 
 
 def points(clock: PassingClock, *, polled: int = 1, others: tuple[int, ...] = (), share: float = 1.0) -> Points:
@@ -101,6 +103,18 @@ async def test_a_pace_counts_its_own_writes() -> None:
     sent = await seconds_of(pacing.points, clock, 806)
     assert sent[804] == 50.0
     assert sent[805] >= 50.0 + MINUTE
+
+
+async def test_a_tick_whose_reads_wait_lives_and_one_that_hangs_does_not() -> None:
+    clock = PassingClock(50.0)
+    made, health = points(clock, others=(1,) * 10_000), HealthState(clock)
+    for name in ("a/waits", "a/hangs"):
+        health.join(name, lambda: 30.0)
+    with reporting_waits(lambda: health.ticked("a/waits")):
+        await seconds_of(made, clock, 18)
+    assert clock.seconds - 50.0 > STUCK_SECONDS + 90
+    assert health.pulses["a/waits"].ticked >= clock.seconds - LOOK_SECONDS
+    assert health.stuck().startswith("The loop of a/hangs has not ticked")
 
 
 async def test_one_read_goes_out_however_small_the_part_is() -> None:
