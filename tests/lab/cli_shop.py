@@ -46,12 +46,15 @@ case $1 in --version) echo 2.1.330; exit;; --help) echo '{help}'; exit;; esac
 
 RESULT = """echo '{"type": "result", "subtype": "success", "result": "Done.", "total_cost_usd": 0.25}'"""
 
+NOWHERE = Endpoint("http://127.0.0.1:9", TOKEN)
+
 
 @dataclass
 class Shop:
-    """One made-up `claude` and a tree."""
+    """One made-up `claude` and a tree; its calls use `endpoint`."""
 
     root: Path
+    endpoint: Endpoint = NOWHERE
 
     def program(self, body: str, version: str = "2.1.330 (Claude Code)", help_text: str = HELP) -> Path:
         """Write a program that is called like Claude Code and does `body`."""
@@ -76,7 +79,7 @@ class Shop:
         environment = {"PATH": os.defpath}
         launcher = Launcher(Confinement(), RealClock(), environment, self.calls, self.logs)
         dialect = Claude(program, environment)
-        return CliCoder(dialect, launcher, Fixed(Endpoint("http://127.0.0.1:9", TOKEN)))
+        return CliCoder(dialect, launcher, Fixed(self.endpoint))
 
     async def run(self, body: str, **changes: Any) -> RunOutcome:
         """Run one call."""

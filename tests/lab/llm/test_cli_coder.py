@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from runtime.building.backends import backend
 from shared.errors import Misconfigured, Unauthorized
 from shared.llm.cli.directory import opened, sweep
 from shared.llm.cli.launch import MOST_TRANSCRIPTS, outdated
-from shared.llm.port import Ending, RunLimits
+from shared.llm.endpoint import METERED, MeasuredRun
+from shared.llm.port import NOT_RUN, Ending, Request, RunLimits, Usage, UsageSoFar
 from shared.llm.role_router import RoleRouter
 from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
@@ -149,13 +151,28 @@ async def test_what_the_program_cannot_take_is_not_begun(shop: Shop, prompt: str
 
 
 async def test_a_cancelled_call_leaves_nothing(shop: Shop) -> None:
+    await cancelled(shop, shop.request())
+    assert list(shop.calls.iterdir()) == []
+
+
+@pytest.mark.parametrize("used", [Usage(7, cost_usd=0.25, cost_source=METERED), None])
+async def test_what_a_cancelled_call_has_used_is_read_where_it_was_measured(shop: Shop, used: Usage | None) -> None:
+    if used is not None:
+        measured = MeasuredRun(used)
+        shop.endpoint = replace(shop.endpoint, measured=lambda: measured)
+    request = shop.request(usage_so_far=UsageSoFar(lambda: NOT_RUN))
+    await cancelled(shop, request)
+    assert request.usage_so_far.read() == (used or Usage()), "not that nothing was run"
+
+
+async def cancelled(shop: Shop, request: Request) -> None:
+    """Make a call that is cancelled while its program runs."""
     async with anyio.create_task_group() as group:
-        group.start_soon(shop.run, "pathlib.Path('begun').touch(); time.sleep(60)")
+        group.start_soon(shop.coder("pathlib.Path('begun').touch(); time.sleep(60)").run, request)
         with anyio.fail_after(20):
             while not (shop.root / "begun").exists():  # noqa: ASYNC110 - another process makes it
                 await anyio.sleep(0.02)
         group.cancel_scope.cancel()
-    assert list(shop.calls.iterdir()) == []
 
 
 async def test_what_a_killed_daemon_left_is_swept_and_a_living_call_is_not(tmp_path: Path) -> None:
