@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from shared.clock import Clock
 
 
-Config = Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file (for its state_dir).")]
+StateConfig = Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file (for its state_dir).")]
 StateDir = Annotated[Path | None, typer.Option(metavar="DIR", help="The agents' state directory.")]
+Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Configuration file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
 
 
 def run(
@@ -65,7 +67,7 @@ def announce_agents(names: tuple[str, ...], config: Path | None) -> None:
 
 def drain(
     agents: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Which ones; else all.")] = None,
-    config: Config = None,
+    config: StateConfig = None,
     state_dir: StateDir = None,
     seconds: Annotated[
         float | None, typer.Option(metavar="S", help="How long to wait; else as long as it takes.", min=0)
@@ -85,7 +87,7 @@ def drain(
 
 def pause(
     why: Annotated[str, typer.Argument(metavar="WHY", help="What people read in the log.")] = "",
-    config: Config = None,
+    config: StateConfig = None,
     state_dir: StateDir = None,
 ) -> None:
     """Let this machine's agents begin nothing more, until `resume`.
@@ -97,23 +99,19 @@ def pause(
     raise typer.Exit(control.pause(control.ControlOptions(config, state_dir), surroundings(), why))
 
 
-def resume(config: Config = None, state_dir: StateDir = None) -> None:
+def resume(config: StateConfig = None, state_dir: StateDir = None) -> None:
     """Let this machine's agents go on after `pause`."""
     from runtime.daemon import control
 
     raise typer.Exit(control.resume(control.ControlOptions(config, state_dir), surroundings()))
 
 
-_Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Configuration file.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
-
-
 def status(
     repository: Annotated[
         str | None, typer.Argument(metavar="owner/repo", help="Which one; else all configured.")
     ] = None,
-    config: _Config = None,
-    json: _Json = False,
+    config: Config = None,
+    json: Json = False,
     watch: Annotated[bool, typer.Option("--watch", help="Look again and again, until Ctrl-C.")] = False,
     interval: Annotated[
         float, typer.Option(min=1, metavar="SECONDS", help="Of --watch, between two looks (10).", show_default=False)
@@ -140,7 +138,7 @@ def dashboard(
     interval: Annotated[
         float, typer.Option(min=2, metavar="SECONDS", help="Between two looks, while a page is open.")
     ] = 10,
-    config: _Config = None,
+    config: Config = None,
 ) -> None:
     """Show the board in a browser here, with buttons.
 
@@ -157,8 +155,8 @@ def dashboard(
 def report(
     repository: Annotated[str, typer.Argument(metavar="owner/repo", help="Of which repository.")],
     since: Annotated[str, typer.Option(metavar="TIME", help="From then on: 2026-11-01, or 30d, 24h ago.")] = "30d",
-    config: _Config = None,
-    json: _Json = False,
+    config: Config = None,
+    json: Json = False,
 ) -> None:
     """Show how well it went: tries, rework, cost, time per stage.
 

@@ -209,7 +209,7 @@ class TddOptions:
         )
 
     def changing(self, order: TaskRequest) -> TaskRequest:
-        """Return the order of a task that goes on: as it was when it began, with what the options say anew."""
+        """Return an order, that of a task that goes on or the usual one, with what the options say instead."""
         said: dict[str, Any] = {
             "max_reviews": self.max_reviews,
             "cleanup": None if self.cleanup else False,

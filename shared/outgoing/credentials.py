@@ -1,6 +1,8 @@
 """Credentials recognised by their form: our own patterns, those of vendors' tokens, and those of detect-secrets.
 
 Of detect-secrets only the patterns are used: no entropy, no keywords, no settings of its own, no request to a vendor.
+Vendors' tokens have a form of their own, mostly a prefix, by their documentation. Left out are those that only their
+context tells from an ordinary value.
 """
 
 from __future__ import annotations
@@ -165,7 +167,6 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "Vercel token": (r"vc[pikra]_[A-Za-z0-9]{24,}", "vc"),
     "xAI key": (r"xai-[A-Za-z0-9]{70,}", "xai-"),
 }
-
 """Kind in words -> pattern, and substrings one of which each such token has: texts without them are not searched."""
 
 _EXPRESSIONS = {kind: re.compile(rf"(?<![A-Za-z0-9_-])(?:{form})") for kind, (form, *_) in KINDS.items()}
