@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from runtime.building.sign_in import git_server
 from shared.budget.budgeted_coder import BudgetedCoder, Unpriced
-from shared.budget.budgets import BudgetLimits
+from shared.budget.budgets import BudgetLimits, Shortage
 from shared.budget.ledger import Ledger
 from shared.llm import cli_spec
 from shared.llm.endpoint import UNSEEN
 from shared.llm.port import NOT_RUN
 from shared.llm.proxy.server import ModelProxy
-from shared.scheduling.admission import Shortage
 
 if TYPE_CHECKING:
     from config.repository import RepositorySettings

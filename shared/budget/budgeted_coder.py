@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import anyio
 import structlog
 
+from shared.budget.budgets import Shortage
 from shared.budget.ledger import Ledger
 from shared.budget.ledger_lines import RunDetails
 from shared.clock import Clock
@@ -20,7 +21,6 @@ from shared.llm.port import Coder, Request, RunOutcome, Usage, UsageSoFar, plaus
 from shared.llm.role_router import RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
-from shared.scheduling.admission import Shortage
 from shared.text import one_line
 
 log = structlog.get_logger()

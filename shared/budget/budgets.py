@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.scheduling.admission import Shortage
-
 DAY, WEEK = timedelta(hours=24), timedelta(days=7)
 
 
@@ -70,6 +68,14 @@ class LimitState:
     def share(self) -> float:
         """The used fraction of the limit."""
         return self.used / self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """Reason why paid work cannot begin, and the time from which it can; `until` None: when a person makes room."""
+
+    sentence: str
+    until: datetime | None
 
 
 def limit_states(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple[LimitState, ...]:

@@ -12,13 +12,12 @@ import anyio
 import structlog
 
 from shared.budget import budgets, ledger_lines
-from shared.budget.budgets import Books, BudgetLimits
+from shared.budget.budgets import Books, BudgetLimits, Shortage
 from shared.budget.ledger_lines import NO_DETAILS, Entry, Reservation, RunDetails, Settlement
 from shared.errors import Transient
 from shared.git.append_only_log import AppendOnlyLog
 from shared.git.ports import Fences, Mirror
 from shared.newest import Newest
-from shared.scheduling.admission import Shortage
 
 log = structlog.get_logger()
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Protocol
 
 import structlog
 
+from shared.budget.budgets import Shortage
 from shared.errors import Gone
 from shared.lock.claim import Intent, claim
 from shared.lock.claimant import Claimant
@@ -20,7 +22,6 @@ from shared.lock.scope import hold
 from shared.lock.view import LockView, observe
 from shared.models import Issue
 from shared.retry.failures import Category
-from shared.scheduling.admission import BudgetCheck
 from shared.scheduling.agent_contract import Claim, Skip
 from shared.workflow import Role, Stage
 
@@ -51,6 +52,14 @@ LOST, OVERTAKEN = "another agent won the claim", "another agent has claimed it m
 
 _WHAT = {Role.PLANNER: "story", Role.WORKER: "issue", Role.REVIEWER: "pull request"}
 """Noun for the items of each kind of agent."""
+
+
+class BudgetCheck(Protocol):
+    """Check that a run could be paid for."""
+
+    async def shortage(self, number: int) -> Shortage | None:
+        """Return why no run for this item could be paid for now; None if one could."""
+        ...
 
 
 class Claims:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
 import structlog
 
@@ -119,19 +116,3 @@ def pause_of(file: Path) -> str:
     except OSError:  # it is there, whatever it is
         reason = ""
     return f"paused{f' ({reason})' if reason else ''}: `workflow-engine resume` ends it, or removing {file}"
-
-
-@dataclass(frozen=True, slots=True)
-class Shortage:
-    """Reason why paid work cannot begin, and the time from which it can; `until` None: when a person makes room."""
-
-    sentence: str
-    until: datetime | None
-
-
-class BudgetCheck(Protocol):
-    """Check that a run could be paid for."""
-
-    async def shortage(self, number: int) -> Shortage | None:
-        """Return why no run for this item could be paid for now; None if one could."""
-        ...

@@ -13,14 +13,13 @@ from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
 
 from runtime.building.budget import RepositoryBudget
-from shared.budget.budgets import BudgetLimits, Period
+from shared.budget.budgets import BudgetLimits, Period, Shortage
 from shared.budget.ledger import REF, Ledger
 from shared.budget.ledger_lines import Reservation, Settlement
 from shared.errors import UnknownOutcome
 from shared.git.fences import Fences
 from shared.git.history import Commit
 from shared.lock.port import RefUpdate
-from shared.scheduling.admission import Shortage
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fakes.lock_port import FakeNonces
 
+from shared.budget.budgets import Shortage
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
@@ -17,7 +18,6 @@ from shared.lock.port import ReadFence, Reply
 from shared.lock.standing import LockStanding
 from shared.lock.view import LockView
 from shared.loop.claims import OLD_LOOK_SECONDS, PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
-from shared.scheduling.admission import Shortage
 from shared.scheduling.agent_contract import Skip
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
