@@ -30,6 +30,9 @@ POKED_SECONDS = 3.0
 AGAIN_SECONDS = 20.0
 """Seconds after news until a second look: the source of the news may know more than GitHub's replicas do yet."""
 
+LOOK_SECONDS = 60.0
+"""Seconds after which a waiting loop looks again at how long it has to wait: others may have stopped polling."""
+
 MOST_ENDED = 100
 """Most ends of items that are remembered, the newest."""
 
@@ -238,27 +241,34 @@ class Loop:
 
         After news the last tick, which began at `began`, is `POKED_SECONDS` ago at least.
         """
-        interval = self.stretched(self._interval) * part * (1 + JITTER * random.random())
-        longest = min(interval, self._queue.due_in_seconds())
-        with anyio.move_on_after(longest):
-            is_due = await self._due_or_told(stop)
+        part *= 1 + JITTER * random.random()
+        paused, longest = anyio.current_time(), self._queue.due_in_seconds()
+        with anyio.move_on_after(min(self.stretched(self._interval) * part, longest)) as waiting:
+
+            def look_again() -> None:
+                waiting.deadline = min(waiting.deadline, paused + self.stretched(self._interval) * part)
+
+            is_due = await self._due_or_told(stop, look_again)
             if began is not None and not is_due:
                 with anyio.move_on_at(began + POKED_SECONDS):
                     while not self._over(stop):  # the end of the last item is not waited upon
                         await first_of(stop, self._changed)
         self._poked = anyio.Event()
 
-    async def _due_or_told(self, stop: anyio.Event) -> bool:
+    async def _due_or_told(self, stop: anyio.Event, look_again: Callable[[], None]) -> bool:
         """Wait; return True if a look is due although nobody reported news, False as soon as somebody does.
 
-        Never returns True at once: what is due stays due if the look fails.
+        Never returns True at once: what is due stays due if the look fails. Calls `look_again` now and then.
         """
         earliest = self._clock.boot() + POKED_SECONDS
         while not stop.is_set() and not self._poked.is_set():
             due = max(earliest, min(self._look_again, self.due))
-            with anyio.move_on_after(max(0.0, due - self._clock.boot())) as waiting:
+            seconds = max(0.0, due - self._clock.boot())
+            with anyio.move_on_after(min(seconds, LOOK_SECONDS)) as waiting:
                 await first_of(stop, self._poked, self._changed)
-            if waiting.cancelled_caught:
+            if waiting.cancelled_caught and seconds > LOOK_SECONDS:
+                look_again()
+            elif waiting.cancelled_caught:
                 if self._clock.boot() >= self._look_again:
                     self._look_again = math.inf
                 return True

@@ -23,6 +23,13 @@ class Pulse:
     """Returns the seconds between two ticks, which may change."""
     ticked: float
     answered: float | None = None
+    planned: float = 0.0
+    """The interval as it was at the last tick, in seconds: one that has become shorter is noticed later."""
+
+    @property
+    def longest(self) -> float:
+        """Longest time in seconds that may pass between two ticks."""
+        return max(self.planned, self.interval())
 
 
 @dataclass(slots=True)
@@ -58,7 +65,8 @@ class HealthState:
     def ticked(self, repository: str) -> None:
         """Note that a loop begins a tick."""
         if repository in self.pulses:
-            self.pulses[repository].ticked = self.clock.boot()
+            pulse = self.pulses[repository]
+            pulse.ticked, pulse.planned = self.clock.boot(), pulse.interval()
 
     def answered(self, repository: str) -> None:
         """Note that GitHub has answered a loop."""
@@ -70,7 +78,7 @@ class HealthState:
         now = self.clock.boot()
         for name, pulse in self.pulses.items():
             silent = now - pulse.ticked
-            if silent > STUCK_SECONDS + 3 * pulse.interval():
+            if silent > STUCK_SECONDS + 3 * pulse.longest:
                 return f"The loop of {name} has not ticked for {silent:.0f} seconds."
         return ""
 
@@ -83,6 +91,6 @@ class HealthState:
             if pulse.answered is None:
                 return f"GitHub has not answered for {name} yet."
             silent = now - pulse.answered
-            if silent > SILENT_SECONDS + 3 * pulse.interval():
+            if silent > SILENT_SECONDS + 3 * pulse.longest:
                 return f"GitHub has not answered for {name} for {silent:.0f} seconds."
         return self.stuck()

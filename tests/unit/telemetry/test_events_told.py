@@ -239,3 +239,17 @@ async def test_an_agent_is_ready_while_it_ticks_and_github_answers() -> None:
     assert health.stuck() == "", "GitHub's silence is not ours"
     clock.seconds += STUCK_SECONDS
     assert "has not ticked" in health.stuck()
+
+
+def test_a_loop_that_waits_for_a_far_poll_is_not_stuck_when_polls_become_frequent() -> None:
+    clock, seconds = HandClock(), [2000.0]
+    health = HealthState(clock)
+    health.join("o/r", lambda: seconds[-1])
+    health.ticked("o/r")
+    health.answered("o/r")
+    clock.seconds += 1500.0
+    seconds.append(30.0)
+    assert health.unready() == "", "its next poll is shortened, but has not come yet"
+    health.ticked("o/r")
+    clock.seconds += STUCK_SECONDS + 91
+    assert "has not ticked" in health.stuck()
