@@ -167,7 +167,7 @@ class KeptAnswers:
             with connection:
                 return work(connection)
         except (sqlite3.Error, OSError, zlib.error) as error:
-            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:  # of whatever kind
                 self._give_up(error)
             return None
 

@@ -152,3 +152,17 @@ def test_a_process_that_never_restarts_keeps_few_more(tmp_path: Path) -> None:
         clock.wall += 1
         kept.keep(f"{URL}/{number}", ANSWER)
     assert [number for number in range(10) if kept.find(f"{URL}/{number}")] == [6, 7, 8, 9], "pruned at the ninth"
+
+
+def test_a_file_that_is_busy_in_any_way_is_used_again(tmp_path: Path) -> None:
+    kept = opened(tmp_path)
+    kept.keep(URL, ANSWER)
+
+    def overtaken(connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN")
+        connection.execute("SELECT * FROM readings").fetchall()
+        opened(tmp_path, "you").keep(URL, ANSWER)
+        connection.execute("DELETE FROM readings")  # SQLITE_BUSY_SNAPSHOT
+
+    assert kept._in_transaction(overtaken) is None
+    assert kept.find(URL) == ANSWER
