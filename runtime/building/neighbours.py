@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ LOOK_SECONDS = 60.0
 """Seconds between two looks at the files, and between two writings of an own one."""
 
 FRESH_SECONDS = 300.0
-"""Seconds (wall clock) for which a file counts after it was written: its process may have ended."""
+"""Seconds (wall clock) for which a file counts after it was written: its process may have been killed."""
 
 OLD_SECONDS = 86_400.0
 """Seconds after which a file that nobody writes any more is removed."""
@@ -24,7 +24,7 @@ class Neighbours:
     """The agents of one account on this machine. A full or read-only disk keeps nobody from polling."""
 
     def __init__(self, state_dir: Path, account: str, clock: Clock) -> None:
-        """`account` is what makes two processes spend the same limit, such as their token; only a digest is written."""
+        """`account` names the server and the account, whose limit two processes spend; only a digest is written."""
         self._directory = state_dir / "polls" / hashlib.sha256(account.encode()).hexdigest()[:32]
         self._clock = clock
         self._own: dict[str, int] = {}
@@ -36,14 +36,25 @@ class Neighbours:
         self._own[agent] = repositories
         self._looked = None
 
-    def polled(self) -> tuple[int, ...]:
-        """Return the number of repositories that each agent of other processes polls."""
+    def leave(self, agent: str) -> None:
+        """Note that an agent of this process polls no more; the others see it at their next look."""
+        if self._own.pop(agent, None) is not None:
+            with suppress(OSError):
+                (self._directory / f"{agent}.json").unlink(missing_ok=True)
+
+    def polled(self, counted: Collection[str] | None = None) -> tuple[int, ...]:
+        """Return the number of repositories that each agent of other processes polls.
+
+        Agents of this process that are not among `counted`, because they use another token, are others too.
+        """
         now = self._clock.boot()
         if self._looked is None or now - self._looked >= LOOK_SECONDS:
             self._looked = now
             self._say()
-            self._others = tuple(self._read())
-        return self._others
+            with suppress(OSError):  # they cannot be listed just now: what was known counts
+                self._others = tuple(self._read())
+        beside = self._own if counted is not None else {}
+        return (*self._others, *(polls for agent, polls in beside.items() if agent not in (counted or ())))
 
     def _say(self) -> None:
         for agent, repositories in self._own.items():
@@ -55,14 +66,17 @@ class Neighbours:
                 fresh.replace(place)
 
     def _read(self) -> Iterator[int]:
-        """Yield what each other agent polls; a file that cannot be read counts for nothing."""
+        """Yield what each other agent polls; a file that cannot be read counts for nothing.
+
+        Neither does one that is being written, or one from the future: the clock was set back.
+        """
         for place in sorted(self._directory.glob("*.json")):
             if place.stem in self._own:
                 continue
             with suppress(OSError, ValueError, TypeError, KeyError):
                 said = json.loads(place.read_bytes())
-                age, repositories = self._clock.now() - float(said["at"]), int(said["repositories"])
+                age, repositories = abs(self._clock.now() - float(said["at"])), int(said["repositories"])
                 if age > OLD_SECONDS:
                     place.unlink(missing_ok=True)
-                elif age <= FRESH_SECONDS and repositories > 0:
+                elif age <= FRESH_SECONDS and repositories > 0 and not place.name.startswith("."):
                     yield repositories

@@ -64,7 +64,11 @@ class Identities:
     """An agent's identity in each repository: signed in when first asked for, as an App once for each owner."""
 
     def __init__(self, process: Process, line: Connection, stack: ExitStack, *, keeps: bool = False) -> None:
-        """Remove the token files for git with `stack`. `keeps`: GitHub's answers are kept over a restart."""
+        """Remove the token files for git with `stack`.
+
+        `keeps`: it is an agent, which polls: others know of it, and GitHub's answers are kept over a restart.
+        """
+        self._polls = keeps
         self._keeps = keeps and process.secrets.app is None  # an App's token is another one every hour
         self._process, self._line, self._stack = process, line, stack
         self._acting = process.secrets.app
@@ -86,7 +90,6 @@ class Identities:
     async def _signed_in(self, group: str, names: list[str]) -> SignedIn:
         process, app = self._process, self._as_app()
         who, pace = identity(process), pace_of(process)
-        self._share_points(pace)
 
         def source() -> TokenSource:
             return Kept(lambda: process.secrets.token().get_secret_value()) if app is None else Installation(app, names)
@@ -94,23 +97,25 @@ class Identities:
         token, github = self._line.client((*who, group), source, self._client)
         self._tokens[group] = token
         account = await (self._me(github, names[0]) if app is None else bot(app, github))
+        if self._polls:
+            self._share_points(pace, account)
         answers = Credentials(_askpass(process, group), git_server(process.settings.github.api_url), token, token.renew)
         self._stack.callback(answers.remove)
         return SignedIn(github, answers, account, pace, app)
 
-    def _share_points(self, pace: Pace) -> None:
-        """Share GitHub's limit of a minute with the other processes of this machine that use the same token or App.
+    def _share_points(self, pace: Pace, account: Account) -> None:
+        """Share GitHub's limit of a minute with the other processes of this machine that use the same account.
 
         With `github.share` its part is given, whatever the others do.
         """
-        process, acting, github = self._process, self._acting, self._process.settings.github
-        who = process.secrets.token().get_secret_value() if acting is None else f"app {acting.id}"
-        account, repositories = f"{github.api_url} {who}", len(process.settings.repositories)
-        neighbours = process.connections.neighbours(process.settings.state_dir, account, process.clock)
+        process, github = self._process, self._process.settings.github
+        repositories, who = len(process.settings.repositories), f"{github.api_url} {account.id}"
+        neighbours = process.connections.neighbours(process.settings.state_dir, who, process.clock)
         points = pace.pacing.points
         for one in (neighbours, points):
             one.join(process.agent.id, repositories)
-        points.neighbours, points.divides = neighbours.polled, github.share is None
+            self._stack.callback(one.leave, process.agent.id)
+        points.neighbours, points.divides = lambda: neighbours.polled(points.agents), github.share is None
         points.shares = process.settings.webhook.port is None
 
     async def _me(self, github: GitHub, name: str) -> Account:

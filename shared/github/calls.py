@@ -45,8 +45,9 @@ class Calls:
         self._transport.limits.admit(urgent=urgent)
         self.replica_lag.admit(*self._call_facts(call))
 
-    async def may_read(self, *, urgent: bool) -> None:
-        """Wait until GitHub's limit of a minute allows one more read."""
+    async def may_read(self, call: ApiRequest, *, urgent: bool) -> None:
+        """Wait until GitHub's limit of a minute allows one more read; raises at once what `admit` does."""
+        self.admit(call, urgent=urgent)
         await self._points.read(urgent=urgent)
 
     async def learn(self, call: ApiRequest, answer: Response) -> None:
@@ -66,6 +67,7 @@ class Calls:
 
     def answered(self, call: ApiRequest, reply: Any = None) -> None:
         """Note that a call was carried out."""
+        self._points.limited = self._points.limited or self._transport.limits.primary is not None
         self._transport.limits.succeeded()
         self.replica_lag.answered(*self._call_facts(call), reply)
 

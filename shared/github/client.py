@@ -78,7 +78,6 @@ class GitHub:
         self._empty: Newest[str, float] = Newest(MOST_EMPTY)
         self._calls = Calls(self._transport, root, pacing.points)
         self.points = pacing.points
-        self.points.limited = lambda: self._transport.limits.primary is not None
         self._reads = Reads(self._transport, root, self._calls, self._versions, self.ids)
         self._returned: dict[str, tuple[Any, ...]] = {}
 
@@ -285,7 +284,10 @@ class GitHub:
             self._calls.admit(call, urgent=urgent)
             permit.check()
 
-        answer = await self._transport.exchange(call, admit)
+        try:
+            answer = await self._transport.exchange(call, admit)
+        finally:  # also if its answer was lost
+            self._reads.note_write(path)
         if answer.status in MOVED:
             await self._calls.learn(call, answer)
             raise Transient(f"{self._calls.name(call)} was redirected; the repository's new address is known now")
@@ -302,6 +304,10 @@ class GitHub:
             raise UnknownOutcome(f"The reply to {self._calls.name(call)} is lost: {error}") from error
         self._reads.wrote(call, answer, value)
         return value
+
+    def note_write(self, root: str) -> None:
+        """Note that a request that names no repository was sent to change something in the one at `root`."""
+        self._reads.note_write(f"{root}/")
 
     def note_labels(self, item: str, on: Sequence[str], off: Sequence[str]) -> None:
         """Note that labels of the item at this path were changed, by no request that names them."""

@@ -139,6 +139,8 @@ class ItemChanges:
                     self._github.ids.forget(self._root, change.number)
                 self._listed, self._refused_until = False, self._github.clock.boot() + REFUSED_SECONDS
             return None
+        finally:
+            self._github.note_write(self._root)
         self._missed = False
         shown = wire.reply(
             lambda value: tuple(_labels_shown(value["data"], place) for place in range(len(changes))), reply

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from shared.clock import Clock
 from shared.github.waits import report_wait
@@ -22,6 +22,9 @@ POLLS_FRACTION = 0.5
 
 URGENT_RESERVE = 0.1
 """Fraction of the points that only urgent reads (of an item in work) may use."""
+
+WRITES_FRACTION = 0.5
+"""Fraction of the points beyond which writes keep no read from going out: they do not wait for points themselves."""
 
 MINUTE = 60.0
 """Seconds in which points are counted."""
@@ -54,8 +57,8 @@ class Points:
         """`share` is the fraction of the account's points to divide with `neighbours`; `off` is for servers without."""
         self._clock, self._share, self._off = clock, share, off
         self._polled: dict[str, int] = {}
-        self._spent: deque[tuple[float, int]] = deque()
-        self._sum = 0
+        self._spent: deque[tuple[float, int, int]] = deque()
+        self._reads = self._writes = 0
         self._slowness, self._refused_at = 1.0, 0.0
         self.divides = True
         """False if `share` is this process's own, whatever `neighbours` poll."""
@@ -64,12 +67,21 @@ class Points:
         """False if each poll has to ask GitHub itself, because somebody else tells when there is news."""
         self.neighbours: Callable[[], Sequence[int]] = tuple
         """Returns the number of repositories that each of the account's other agents polls."""
-        self.limited: Callable[[], bool] = lambda: True
-        """Returns whether the server states limits; GitHub Enterprise Server may have none."""
+        self.limited = False
+        """True since an answer of the server stated limits; GitHub Enterprise Server may have none."""
 
     def join(self, agent: str, repositories: int) -> None:
         """Note how many repositories an agent of this process polls."""
         self._polled[agent] = repositories
+
+    def leave(self, agent: str) -> None:
+        """Note that an agent of this process polls no more."""
+        self._polled.pop(agent, None)
+
+    @property
+    def agents(self) -> Collection[str]:
+        """The agents of this process that spend these points."""
+        return self._polled.keys()
 
     @property
     def polled(self) -> int:
@@ -77,19 +89,22 @@ class Points:
         return sum(self._polled.values())
 
     def interval(self, wanted: float) -> float:
-        """Return the seconds between two polls of a repository: `wanted`, or more if the points do not suffice."""
+        """Return the seconds between two polls of a repository: `wanted`, or more if the points do not suffice.
+
+        After a refusal they are fewer; whoever needs a small part of them is polled as often as before.
+        """
         self._shortest = min(self._shortest, wanted)
-        if self._off or not self.limited():
+        if self._off or not self.limited:
             return wanted
         per_minute = POINTS_PER_MINUTE * POLLS_FRACTION * self._share
-        return max(wanted, MINUTE * (self.polled + sum(self._rivals())) / per_minute) * self._slow()
+        return max(wanted, MINUTE * (self.polled + sum(self._rivals())) / per_minute * self._slow())
 
     def shared_seconds(self) -> float:
         """Return for how many seconds a list that another agent of the account has read will do; 0 for not at all.
 
         Many agents together then look no less often than one alone, and each change is seen, and charged, less often.
         """
-        if not (self.shares and self.limited()) or math.isinf(self._shortest) or len(self.neighbours()) < MANY:
+        if not (self.shares and self.limited) or math.isinf(self._shortest) or len(self.neighbours()) < MANY:
             return 0.0
         return self._shortest * SHARED_FRACTION
 
@@ -98,11 +113,11 @@ class Points:
         while (delay := self._delay(urgent=urgent)) > 0:
             report_wait()
             await self._clock.sleep(min(delay, LOOK_SECONDS))
-        self._spend(1)
+        self._spend(reads=1)
 
     def wrote(self) -> None:
         """Count a write, which waits for limits of its own."""
-        self._spend(WRITE_POINTS)
+        self._spend(writes=WRITE_POINTS)
 
     def refused(self) -> None:
         """Note that GitHub refused a read for the sake of its points. Refusals of one minute count once."""
@@ -113,28 +128,32 @@ class Points:
     def _delay(self, *, urgent: bool) -> float:
         """Return the seconds until a read may be sent; 0 if it may be at once."""
         self._forget()
-        if self._off or not self.limited() or self._sum + 1 <= self._allowed(urgent=urgent):
+        if self._off or not self.limited or not self._reads:
+            return 0.0
+        allowed = self._allowed(urgent=urgent)
+        if self._reads + min(self._writes, allowed * WRITES_FRACTION) + 1 <= allowed:
             return 0.0
         return self._spent[0][0] + MINUTE - self._clock.boot()
 
     def _allowed(self, *, urgent: bool) -> float:
-        """Return the points of a minute that this process may spend; enough for one read in any case."""
+        """Return the points of a minute that this process may spend."""
         agents, polled, others = max(1, len(self._polled)), max(1, self.polled), self._rivals()
         polls, work = polled / (polled + sum(others)), agents / (agents + len(others))
         part = self._share * (POLLS_FRACTION * polls + (1 - POLLS_FRACTION) * work) / self._slow()
-        return max(1.0, POINTS_PER_MINUTE * part * (1.0 if urgent else 1.0 - URGENT_RESERVE))
+        return POINTS_PER_MINUTE * part * (1.0 if urgent else 1.0 - URGENT_RESERVE)
 
     def _rivals(self) -> Sequence[int]:
         return self.neighbours() if self.divides else ()
 
-    def _spend(self, points: int) -> None:
+    def _spend(self, *, reads: int = 0, writes: int = 0) -> None:
         self._forget()
-        self._spent.append((self._clock.boot(), points))
-        self._sum += points
+        self._spent.append((self._clock.boot(), reads, writes))
+        self._reads, self._writes = self._reads + reads, self._writes + writes
 
     def _forget(self) -> None:
         while self._spent and self._spent[0][0] + MINUTE <= self._clock.boot():
-            self._sum -= self._spent.popleft()[1]
+            _, reads, writes = self._spent.popleft()
+            self._reads, self._writes = self._reads - reads, self._writes - writes
 
     def _slow(self) -> float:
         """Return the factor of slowness that is left of GitHub's last refusal."""

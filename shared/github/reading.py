@@ -122,7 +122,6 @@ class Reads:
         in full. Whatever anybody has changed meanwhile is seen.
         """
         self._calls.answered(call, reply)
-        self._wrote_at[_repository_of(call.url)] = self._now()
         url, etag = _address_of(call.url, reply), answer.headers.get("etag", "")
         if url is None or not etag:
             return
@@ -130,12 +129,16 @@ class Reads:
         if self._kept is not None:
             self._kept.keep(url, KeptAnswer(etag, answer.body, None, self._now()))
 
+    def note_write(self, path: str) -> None:
+        """Note that a write to the repository of a path was sent: lists that others have read before will not do."""
+        self._wrote_at[_repository_of(self._calls.address(path))] = self._now()
+
     async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> CachedAnswer:
         url, form = self._calls.address(path), JSON if convert is None else convert.__qualname__
         cache = self._texts if convert is None else self._values
         cached = self._entry_of_file(path, url, cache, convert) or cache.find(url, form)
         call = ApiRequest("GET", url, etag=cached.etag if cached else None)
-        await self._calls.may_read(urgent=urgent)
+        await self._calls.may_read(call, urgent=urgent)
         answer = await self._transport.exchange(call, lambda: self._calls.admit(call, urgent=urgent))
         if answer.status == 304 and cached is not None:
             self._calls.answered(call)
@@ -184,7 +187,7 @@ class Reads:
 
     async def _text_once(self, path: str, accept: str) -> str:
         call = ApiRequest("GET", self._calls.address(path), accept)
-        await self._calls.may_read(urgent=False)
+        await self._calls.may_read(call, urgent=False)
         answer = await self._transport.download(call, lambda: self._calls.admit(call, urgent=False))
         if answer.status in MOVED:
             await self._calls.learn(call, answer)

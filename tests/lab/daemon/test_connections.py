@@ -10,7 +10,9 @@ import pytest
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES, Engine
 
 from config.state import StateDirectory
+from console.history.repository_reader import visited
 from runtime.building.assembly import Process, RepositoryAdapters, open_repositories
+from runtime.building.neighbours import Neighbours
 from runtime.building.sign_in import pace_of
 from shared.loop.real_clock import RealClock
 from shared.workflow import Role
@@ -75,6 +77,41 @@ async def test_one_pace_for_one_account_and_another_one_for_the_reviewers(engine
         assert worker is planner
         assert reviewer is not worker
         assert [one.github.account.login for one in parts] == [ENGINE, ENGINE, REVIEWER]
+
+
+async def test_others_count_an_agent_as_long_as_it_polls_and_visits_not_at_all(engine: Engine) -> None:
+    engine.scenario.write_text("[]", encoding="utf-8")
+    state_dir = engine.directory / "machine-1"
+    async with AsyncExitStack() as stack:
+        (process, _), parts = await together(engine, stack, *WORKER_AND_PLANNER)
+        points = parts[0].github.points
+        assert points.polled == 2
+        assert points.neighbours() == ()
+        told = {place.name for place in state_dir.rglob("polls/*/*")}
+        assert len(told) == 2
+        for _ in range(3):  # such as `status`, which a person repeats
+            async with visited(process.settings, process.environment, RealClock()) as ((here,), _):
+                assert here.adapters.points.neighbours() == ()
+        assert {place.name for place in state_dir.rglob("polls/*/*")} == told
+        (account,) = state_dir.glob("polls/*")
+    assert list(account.iterdir()) == [], "it has ended"
+    assert points.polled == 0
+
+
+async def test_agents_of_one_account_know_each_other_also_by_different_tokens(engine: Engine, tmp_path: Path) -> None:
+    engine.scenario.write_text("[]", encoding="utf-8")
+    token = tmp_path / "token"
+    token.touch(mode=0o600)
+    token.write_text(engine.lab.token(ENGINE, WRITES), encoding="ascii")
+    api = {"api_url": engine.lab.url, "write_interval_seconds": 0.0, "reviewer_token_file": token}
+    engine.more_settings |= {"github": api}
+    async with AsyncExitStack() as stack:
+        _, (worker, reviewer) = await together(engine, stack, Role.WORKER, Role.REVIEWER)
+        assert worker.github.points is not reviewer.github.points
+        assert [one.github.points.neighbours() for one in (worker, reviewer)] == [(1,), (1,)]
+        beside = Neighbours(engine.directory / "machine-1", f"{engine.lab.url} {worker.github.account.id}", RealClock())
+        beside.join("worker-b", 1)
+        assert beside.polled() == (1, 1)
 
 
 async def test_the_gate_of_each_agent_knows_the_token_of_both(engine: Engine, tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ async def test_polls_are_stretched_for_all_agents_of_the_token_on_the_machine(en
         settings = scene.polling(1.0, write_interval_seconds=0.25)
         process = replace(scene.process, settings=settings, environment={"GITHUB_TOKEN": token})
         scene.life._process = process
-        neighbour = Neighbours(settings.state_dir, f"{settings.github.api_url} {token}", scene.clock)
+        account = engine.lab.world.accounts[ENGINE].id
+        neighbour = Neighbours(settings.state_dir, f"{settings.github.api_url} {account}", scene.clock)
         neighbour.join("reviewer-a", 998)
         neighbour.polled()
         for name in (REPOSITORY, OTHER):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from github_bench import EVERYTHING, NAME, Bench, bench
 
+from lab.github.fault_injection.faults import Fault, FaultKind
+from shared.errors import UnknownOutcome
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.issues import Issues
+from shared.github.item_changes import ItemChange, ItemChanges
 from shared.github.kept_answers import KeptAnswer, KeptAnswers
 from shared.github.label_board import LabelBoard
 from shared.github.people import People
@@ -109,7 +113,8 @@ async def test_a_list_that_another_agent_read_before_an_own_write_will_not_do(tm
         token = b.lab.token("engine", EVERYTHING)
         issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
         one, other = (_one_of_many(started(b, tmp_path, token)) for _ in range(2))
-        await People(one, NAME).me()
+        for agent in (one, other):
+            await People(agent, NAME).me()
         await Issues(other, NAME).recent()
         b.clock.seconds += 1
         await Issues(one, NAME).retitle(issue.number, "U", OperatorPermit("test"))
@@ -117,6 +122,39 @@ async def test_a_list_that_another_agent_read_before_an_own_write_will_not_do(tm
         before = len(b.lab.exchanges)
         assert [read.title for read in await Issues(other, NAME).recent() or ()] == ["U"], "as the first has read it"
         assert len(b.lab.exchanges) == before
+
+
+async def test_a_list_that_another_agent_read_before_an_own_change_by_graphql_will_not_do(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
+        one, other = (_one_of_many(started(b, tmp_path, token)) for _ in range(2))
+        for agent in (one, other):
+            await People(agent, NAME).me()
+        await Issues(one, NAME).recent()
+        b.clock.seconds += 20
+        await Issues(other, NAME).recent()
+        b.clock.seconds += 1
+        change = ItemChange(issue.number, body="C", off=("bug",))
+        assert await ItemChanges(one, NAME).at_once([change], OperatorPermit("test")) is not None
+        assert [read.labels for read in await Issues(one, NAME).recent() or ()] == [frozenset()]
+
+
+async def test_a_list_that_another_agent_read_before_an_own_write_without_an_answer_will_not_do(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
+        one, other = (_one_of_many(started(b, tmp_path, token)) for _ in range(2))
+        for agent in (one, other):
+            await People(agent, NAME).me()
+        await Issues(other, NAME).recent()
+        b.clock.seconds += 1
+        b.lab.faults.plan(Fault(FaultKind.LOST_REPLY, "PATCH", "/issues/"))
+        with pytest.raises(UnknownOutcome):
+            await Issues(one, NAME).retitle(issue.number, "U", OperatorPermit("test"))
+        assert [read.title for read in await Issues(one, NAME).recent() or ()] == ["U"]
 
 
 def _one_of_many(github: GitHub) -> GitHub:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import aiohttp
 import pytest
 from github_script import NOW, START, Plan, scripted
 
 from shared.errors import EngineError, Transient
+from shared.github.client import GitHub
 from shared.github.errors import Limited, Refused
 from shared.github.points import MINUTE
 from shared.lock.write_permit import OperatorPermit
@@ -108,6 +110,8 @@ async def test_only_a_refusal_for_the_limit_of_a_minute_slows_polls_down(
     limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4000", "x-ratelimit-reset": "1700564400"}
     plan = Plan(status, {"message": message}, limits | used_up)
     async with scripted(plan, interval=0.001) as (github, _):
+        github.points.limited = True
+        github.points.join("worker-a", 225)
         with pytest.raises(EngineError):
             await (github.get("/x") if method == "GET" else github.write(method, "/x", {}, PERSON))
         assert github.points.interval(30) == interval
@@ -128,6 +132,37 @@ async def test_reads_beyond_the_points_of_a_minute_wait_unless_the_server_has_no
         assert waited == (MINUTE if stated and interval else 0)
         await github.get("/x")
         await github.get("/y")
+
+
+async def test_a_client_that_was_not_answered_yet_lifts_no_limit_of_its_account() -> None:
+    limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4000", "x-ratelimit-reset": "1700564400"}
+    async with scripted(Plan(body=[], headers=limits), interval=0.001) as (github, script):
+        await github.get("/x")
+        github.points.join("worker-a", 300)
+        assert github.points.interval(30) == 40
+        async with aiohttp.ClientSession() as session:  # that of another owner's repositories, or after a reload
+            pacing, clock = github._pacing, script.clock
+            GitHub(session, token=_no_token, api_url=script.root, clock=clock, pacing=pacing)
+            assert github.points.interval(30) == 40
+
+
+async def _no_token() -> str:
+    raise AssertionError("nothing is asked")
+
+
+async def test_a_read_that_would_be_refused_is_so_at_once_and_spends_nothing() -> None:
+    limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4000", "x-ratelimit-reset": "1700564400"}
+    refusal = Plan(403, {"message": "You have exceeded a secondary rate limit"}, limits | {"retry-after": "900"})
+    async with scripted(Plan(body=[], headers=limits), refusal, interval=0.001) as (github, script):
+        github.points.neighbours = lambda: (1,) * 400  # hardly a point
+        await github.get("/x")
+        with pytest.raises(Limited):
+            await github.get("/x")
+        waited = script.clock.seconds
+        for _ in range(5):
+            with pytest.raises(Limited):
+                await github.get("/x")
+        assert script.clock.seconds == waited
 
 
 TOO_QUICKLY = "was submitted too quickly"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 from pathlib import Path
 
 from fakes.clock import PassingClock
@@ -50,6 +52,45 @@ def test_a_process_that_has_ended_counts_for_five_minutes_and_is_forgotten_after
     assert [place.name for place in tmp_path.rglob("*.json")] == ["worker-b.json"]
 
 
+def test_who_leaves_is_counted_no_more(tmp_path: Path) -> None:
+    clock = PassingClock(1000.0)
+    process = beside(tmp_path, clock, "planner-a", 3)
+    process.join("worker-a", 5)
+    other = beside(tmp_path, clock, "reviewer-a", 7)
+    process.polled()
+    for _ in range(2):
+        process.leave("worker-a")
+    clock.seconds += LOOK_SECONDS
+    assert (process.polled(), other.polled()) == ((7,), (3,))
+
+
+def test_agents_of_this_process_that_are_counted_elsewhere_are_neighbours(tmp_path: Path) -> None:
+    process = beside(tmp_path, PassingClock(1000.0), "planner-a", 3)
+    process.join("reviewer-a", 5)  # with another token of the same account
+    assert process.polled(["planner-a", "worker-b"]) == (5,)
+    assert process.polled(["planner-a", "reviewer-a"]) == ()
+
+
+def test_a_file_that_is_being_written_counts_nobody_twice(tmp_path: Path) -> None:
+    clock = PassingClock(1000.0)
+    first, second = beside(tmp_path, clock, "worker-a", 7), beside(tmp_path, clock, "worker-b", 1)
+    (place,) = tmp_path.rglob("worker-a.json")
+    clock.seconds += LOOK_SECONDS
+    place.with_name(".worker-a.json").write_bytes(place.read_bytes())
+    place.with_name(".worker-c.json").write_bytes(place.read_bytes())  # killed right then
+    assert (second.polled(), first.polled()) == ((7,), (1,))
+    clock.seconds += OLD_SECONDS + LOOK_SECONDS
+    first.polled()
+    assert not place.with_name(".worker-c.json").exists()
+
+
+def test_a_clock_that_is_set_back_makes_no_ended_process_live_on(tmp_path: Path) -> None:
+    clock = PassingClock(1_000_000.0)
+    beside(tmp_path, clock, "worker-a", 7)
+    clock.seconds -= 3600.0
+    assert beside(tmp_path, clock, "worker-b", 1).polled() == ()
+
+
 def test_a_file_that_cannot_be_read_counts_for_nothing_and_no_token_is_written(tmp_path: Path) -> None:
     clock = PassingClock(1000.0)
     process = beside(tmp_path, clock, "worker-a", 1, account="https://api.github.com ghp_secret")
@@ -62,6 +103,21 @@ def test_a_file_that_cannot_be_read_counts_for_nothing_and_no_token_is_written(t
     assert process.polled() == ()
     assert "ghp_secret" not in place.read_text() + str(place)
     assert place.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_directory_that_cannot_be_read_just_now_changes_no_count(tmp_path: Path) -> None:
+    clock = PassingClock(1000.0)
+    beside(tmp_path, clock, "worker-b", 7)
+    process = beside(tmp_path, clock, "worker-a", 1)
+    clock.seconds += LOOK_SECONDS
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, before[1]))  # no more files can be opened
+    try:
+        assert process.polled() == (7,)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_a_directory_that_cannot_be_written_keeps_nobody_from_polling(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 
 def points(clock: PassingClock, *, polled: int = 1, others: tuple[int, ...] = (), share: float = 1.0) -> Points:
     made = Points(clock, share=share)
+    made.limited = True
     made.join("worker-a", polled)
     made.neighbours = lambda: others
     return made
@@ -48,6 +49,9 @@ def test_agents_of_one_process_are_counted_together_and_once() -> None:
     made.join("reviewer-a", 400)  # after a reload
     assert made.polled == 600
     assert made.interval(30) == 80
+    for _ in range(2):  # once for each owner that an App acts for
+        made.leave("reviewer-a")
+    assert made.polled == 200
 
 
 @pytest.mark.parametrize(
@@ -89,16 +93,32 @@ async def test_no_minute_holds_more_reads_than_its_part(
 async def test_a_write_is_five_reads() -> None:
     clock = PassingClock(50.0)
     made = points(clock)
-    for _ in range(100):
+    for _ in range(80):
         made.wrote()
-    sent = await seconds_of(made, clock, 311)
-    assert sent[309] == 50.0
-    assert sent[310] >= 50.0 + MINUTE
+    sent = await seconds_of(made, clock, 411)
+    assert sent[409] == 50.0
+    assert sent[410] >= 50.0 + MINUTE
+
+
+@pytest.mark.parametrize("others", [(1,) * 19, (1,) * 10_000])
+async def test_writes_in_work_keep_no_read_waiting_for_ever(others: tuple[int, ...]) -> None:
+    class Busy(PassingClock):
+        async def sleep(self, seconds: float) -> None:
+            await super().sleep(seconds)
+            made.wrote()  # more than the points, if there is one every five seconds
+            assert self.seconds < 1000.0, "it waits for ever"
+
+    made = points(clock := Busy(50.0), others=others)
+    for _ in range(12):
+        made.wrote()
+    sent = await seconds_of(made, clock, 3)
+    assert sent[-1] <= 50.0 + 2 * MINUTE
 
 
 async def test_a_pace_counts_its_own_writes() -> None:
     clock = PassingClock(50.0)
     pacing = Pacing(clock)
+    pacing.points.limited = True
     await pacing.wait()
     sent = await seconds_of(pacing.points, clock, 806)
     assert sent[804] == 50.0
@@ -124,7 +144,7 @@ async def test_one_read_goes_out_however_small_the_part_is() -> None:
 
 def test_refusals_halve_the_pace_once_a_minute_and_calm_gives_it_back() -> None:
     clock = PassingClock(50.0)
-    made = points(clock)
+    made = points(clock, polled=225)
     found = []
     for wait in (0.0, 1.0, 60.0, 60.0, 60.0, CALM_SECONDS, CALM_SECONDS, CALM_SECONDS):
         clock.seconds += wait
@@ -132,6 +152,16 @@ def test_refusals_halve_the_pace_once_a_minute_and_calm_gives_it_back() -> None:
             made.refused()
         found.append(made.interval(30))
     assert found == [60, 60, 120, 240, 240, 120, 60, 30]
+
+
+def test_a_refusal_slows_nobody_whose_polls_take_a_small_part_of_the_points() -> None:
+    clock = PassingClock(50.0)
+    made = points(clock, polled=20)
+    for _ in range(4):
+        made.refused()
+        clock.seconds += MINUTE
+    assert made.interval(30) == 30
+    assert made.interval(300) == 300, "not every forty minutes"
 
 
 async def test_a_refusal_halves_the_reads_too() -> None:
@@ -145,7 +175,7 @@ async def test_a_refusal_halves_the_reads_too() -> None:
 async def test_a_server_without_limits_is_polled_and_read_as_often_as_configured() -> None:
     for made in (Points(clock := PassingClock(50.0), off=True), Points(clock)):
         made.join("worker-a", 10_000)
-        made.limited = lambda: False
+        made.limited = False
         made.refused()
         assert made.interval(30) == 30
         assert (await seconds_of(made, clock, POINTS_PER_MINUTE + 1))[-1] == 50.0
