@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,13 +28,13 @@ class Neighbours:
         """`account` names the server and the account, whose limit two processes spend; only a digest is written."""
         self._directory = state_dir / "polls" / hashlib.sha256(account.encode()).hexdigest()[:32]
         self._clock = clock
-        self._own: dict[str, int] = {}
-        self._others: tuple[int, ...] = ()
+        self._own: dict[str, float] = {}
+        self._others: tuple[float, ...] = ()
         self._looked: float | None = None
 
-    def join(self, agent: str, repositories: int) -> None:
-        """Note that an agent of this process polls so many repositories; the others are told at the next look."""
-        self._own[agent] = repositories
+    def join(self, agent: str, polls: float) -> None:
+        """Note that an agent of this process wants so many polls a minute; the others are told at the next look."""
+        self._own[agent] = polls
         self._looked = None
 
     def leave(self, agent: str) -> None:
@@ -42,8 +43,8 @@ class Neighbours:
             with suppress(OSError):
                 (self._directory / f"{agent}.json").unlink(missing_ok=True)
 
-    def polled(self, counted: Collection[str] | None = None) -> tuple[int, ...]:
-        """Return the number of repositories that each agent of other processes polls.
+    def polls(self, counted: Collection[str] | None = None) -> tuple[float, ...]:
+        """Return how many polls a minute each agent of other processes wants.
 
         Agents of this process that are not among `counted`, because they use another token, are others too.
         """
@@ -57,16 +58,16 @@ class Neighbours:
         return (*self._others, *(polls for agent, polls in beside.items() if agent not in (counted or ())))
 
     def _say(self) -> None:
-        for agent, repositories in self._own.items():
+        for agent, polls in self._own.items():
             place = self._directory / f"{agent}.json"
             fresh = place.with_name(f".{place.name}")
             with suppress(OSError):
                 self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                fresh.write_text(json.dumps({"repositories": repositories, "at": self._clock.now()}) + "\n")
+                fresh.write_text(json.dumps({"polls": polls, "at": self._clock.now()}) + "\n")
                 fresh.replace(place)
 
-    def _read(self) -> Iterator[int]:
-        """Yield what each other agent polls; a file that cannot be read counts for nothing.
+    def _read(self) -> Iterator[float]:
+        """Yield what each other agent wants; a file that cannot be read counts for nothing.
 
         Neither does one that is being written, or one from the future: the clock was set back.
         """
@@ -75,8 +76,8 @@ class Neighbours:
                 continue
             with suppress(OSError, ValueError, TypeError, KeyError):
                 said = json.loads(place.read_bytes())
-                age, repositories = abs(self._clock.now() - float(said["at"])), int(said["repositories"])
+                age, polls = abs(self._clock.now() - float(said["at"])), float(said["polls"])
                 if age > OLD_SECONDS:
                     place.unlink(missing_ok=True)
-                elif age <= FRESH_SECONDS and repositories > 0 and not place.name.startswith("."):
-                    yield repositories
+                elif age <= FRESH_SECONDS and 0 < polls < math.inf and not place.name.startswith("."):
+                    yield polls

@@ -24,6 +24,7 @@ from shared.git.credentials import Credentials
 from shared.github.client import GitHub, TokenSource
 from shared.github.kept_answers import KeptAnswers
 from shared.github.people import People
+from shared.github.points import MINUTE
 from shared.github.tokens import Installation, Kept, Proof, bot, of_gh
 from shared.models import Account
 from shared.workflow import Role
@@ -109,13 +110,14 @@ class Identities:
         With `github.share` its part is given, whatever the others do.
         """
         process, github = self._process, self._process.settings.github
-        repositories, who = len(process.settings.repositories), f"{github.api_url} {account.id}"
+        polls = sum(MINUTE / one.poll_interval for one in process.settings.repositories)
+        who = f"{github.api_url} {account.id}"
         neighbours = process.connections.neighbours(process.settings.state_dir, who, process.clock)
         points = pace.pacing.points
         for one in (neighbours, points):
-            one.join(process.agent.id, repositories)
+            one.join(process.agent.id, polls)
             self._stack.callback(one.leave, process.agent.id)
-        points.neighbours, points.divides = lambda: neighbours.polled(points.agents), github.share is None
+        points.neighbours, points.divides = lambda: neighbours.polls(points.agents), github.share is None
         points.shares = process.settings.webhook.port is None
 
     async def _me(self, github: GitHub, name: str) -> Account:

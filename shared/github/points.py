@@ -48,7 +48,7 @@ SLOWEST = 8.0
 class Points:
     """The points of one account, as far as this process spends them.
 
-    Half of them are shared by the number of polled repositories with `neighbours`, the other agents of the account that
+    Half of them are shared by the number of wanted polls with `neighbours`, the other agents of the account that
     it knows of; the other half, for work, is the same for each agent. Of agents on other machines a refusal tells:
     after it this process takes half, until GitHub has not refused anything for a while.
     """
@@ -56,7 +56,7 @@ class Points:
     def __init__(self, clock: Clock, *, share: float = 1.0, off: bool = False) -> None:
         """`share` is the fraction of the account's points to divide with `neighbours`; `off` is for servers without."""
         self._clock, self._share, self._off = clock, share, off
-        self._polled: dict[str, int] = {}
+        self._polls: dict[str, float] = {}
         self._spent: deque[tuple[float, int, int]] = deque()
         self._reads = self._writes = 0
         self._slowness, self._refused_at = 1.0, 0.0
@@ -65,28 +65,28 @@ class Points:
         self._shortest = math.inf
         self.shares = True
         """False if each poll has to ask GitHub itself, because somebody else tells when there is news."""
-        self.neighbours: Callable[[], Sequence[int]] = tuple
-        """Returns the number of repositories that each of the account's other agents polls."""
+        self.neighbours: Callable[[], Sequence[float]] = tuple
+        """Returns how many polls a minute each of the account's other agents is configured for."""
         self.limited = False
         """True since an answer of the server stated limits; GitHub Enterprise Server may have none."""
 
-    def join(self, agent: str, repositories: int) -> None:
-        """Note how many repositories an agent of this process polls."""
-        self._polled[agent] = repositories
+    def join(self, agent: str, polls: float) -> None:
+        """Note for how many polls a minute an agent of this process is configured."""
+        self._polls[agent] = polls
 
     def leave(self, agent: str) -> None:
         """Note that an agent of this process polls no more."""
-        self._polled.pop(agent, None)
+        self._polls.pop(agent, None)
 
     @property
     def agents(self) -> Collection[str]:
         """The agents of this process that spend these points."""
-        return self._polled.keys()
+        return self._polls.keys()
 
     @property
-    def polled(self) -> int:
-        """Number of repositories that this process polls, each counted once for each agent."""
-        return sum(self._polled.values())
+    def polls(self) -> float:
+        """Number of polls a minute for which this process is configured, counted for each agent."""
+        return sum(self._polls.values())
 
     def interval(self, wanted: float) -> float:
         """Return the seconds between two polls of a repository: `wanted`, or more if the points do not suffice.
@@ -97,7 +97,7 @@ class Points:
         if self._off or not self.limited:
             return wanted
         per_minute = POINTS_PER_MINUTE * POLLS_FRACTION * self._share
-        return max(wanted, MINUTE * (self.polled + sum(self._rivals())) / per_minute * self._slow())
+        return wanted * max(1.0, (self.polls + sum(self._rivals())) / per_minute * self._slow())
 
     def shared_seconds(self) -> float:
         """Return for how many seconds a list that another agent of the account has read will do; 0 for not at all.
@@ -137,12 +137,12 @@ class Points:
 
     def _allowed(self, *, urgent: bool) -> float:
         """Return the points of a minute that this process may spend."""
-        agents, polled, others = max(1, len(self._polled)), max(1, self.polled), self._rivals()
-        polls, work = polled / (polled + sum(others)), agents / (agents + len(others))
+        agents, own, others = max(1, len(self._polls)), self.polls or 1.0, self._rivals()
+        polls, work = own / (own + sum(others)), agents / (agents + len(others))
         part = self._share * (POLLS_FRACTION * polls + (1 - POLLS_FRACTION) * work) / self._slow()
         return POINTS_PER_MINUTE * part * (1.0 if urgent else 1.0 - URGENT_RESERVE)
 
-    def _rivals(self) -> Sequence[int]:
+    def _rivals(self) -> Sequence[float]:
         return self.neighbours() if self.divides else ()
 
     def _spend(self, *, reads: int = 0, writes: int = 0) -> None:

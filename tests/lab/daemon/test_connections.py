@@ -85,7 +85,7 @@ async def test_others_count_an_agent_as_long_as_it_polls_and_visits_not_at_all(e
     async with AsyncExitStack() as stack:
         (process, _), parts = await together(engine, stack, *WORKER_AND_PLANNER)
         points = parts[0].github.points
-        assert points.polled == 2
+        assert points.polls == 2400, "every 0.05 s, for each agent"
         assert points.neighbours() == ()
         told = {place.name for place in state_dir.rglob("polls/*/*")}
         assert len(told) == 2
@@ -95,7 +95,7 @@ async def test_others_count_an_agent_as_long_as_it_polls_and_visits_not_at_all(e
         assert {place.name for place in state_dir.rglob("polls/*/*")} == told
         (account,) = state_dir.glob("polls/*")
     assert list(account.iterdir()) == [], "it has ended"
-    assert points.polled == 0
+    assert points.polls == 0
 
 
 async def test_agents_of_one_account_know_each_other_also_by_different_tokens(engine: Engine, tmp_path: Path) -> None:
@@ -108,10 +108,10 @@ async def test_agents_of_one_account_know_each_other_also_by_different_tokens(en
     async with AsyncExitStack() as stack:
         _, (worker, reviewer) = await together(engine, stack, Role.WORKER, Role.REVIEWER)
         assert worker.github.points is not reviewer.github.points
-        assert [one.github.points.neighbours() for one in (worker, reviewer)] == [(1,), (1,)]
+        assert [one.github.points.neighbours() for one in (worker, reviewer)] == [(1200,), (1200,)]
         beside = Neighbours(engine.directory / "machine-1", f"{engine.lab.url} {worker.github.account.id}", RealClock())
         beside.join("worker-b", 1)
-        assert beside.polled() == (1, 1)
+        assert beside.polls() == (1200, 1200)
 
 
 async def test_the_gate_of_each_agent_knows_the_token_of_both(engine: Engine, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ async def test_polls_are_stretched_for_all_agents_of_the_token_on_the_machine(en
         scene.life._process = process
         account = engine.lab.world.accounts[ENGINE].id
         neighbour = Neighbours(settings.state_dir, f"{settings.github.api_url} {account}", scene.clock)
-        neighbour.join("reviewer-a", 998)
-        neighbour.polled()
+        neighbour.join("reviewer-a", 998 * 60.0)
+        neighbour.polls()
         for name in (REPOSITORY, OTHER):
             scene.answered[name].set()
         async with anyio.create_task_group() as group:
@@ -39,7 +39,7 @@ async def test_polls_are_stretched_for_all_agents_of_the_token_on_the_machine(en
                 "worker-a", Role.WORKER, process.telemetry.tallies, process.telemetry.health, NoEventLog()
             )
             assert "workflow_engine_poll_interval_seconds 133.3" in figures.text().decode()
-            assert neighbour.polled() == ()
+            assert neighbour.polls() == ()
             scene.clock.late = 60.0  # its next look
-            assert neighbour.polled() == (2,)
+            assert neighbour.polls() == (120.0,)
             scene.orders.drain()

@@ -111,7 +111,7 @@ async def test_only_a_refusal_for_the_limit_of_a_minute_slows_polls_down(
     plan = Plan(status, {"message": message}, limits | used_up)
     async with scripted(plan, interval=0.001) as (github, _):
         github.points.limited = True
-        github.points.join("worker-a", 225)
+        github.points.join("worker-a", 450)
         with pytest.raises(EngineError):
             await (github.get("/x") if method == "GET" else github.write(method, "/x", {}, PERSON))
         assert github.points.interval(30) == interval
@@ -138,7 +138,7 @@ async def test_a_client_that_was_not_answered_yet_lifts_no_limit_of_its_account(
     limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4000", "x-ratelimit-reset": "1700564400"}
     async with scripted(Plan(body=[], headers=limits), interval=0.001) as (github, script):
         await github.get("/x")
-        github.points.join("worker-a", 300)
+        github.points.join("worker-a", 600)
         assert github.points.interval(30) == 40
         async with aiohttp.ClientSession() as session:  # that of another owner's repositories, or after a reload
             pacing, clock = github._pacing, script.clock

@@ -14,8 +14,8 @@ from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 def points(clock: PassingClock, *, polled: int = 1, others: tuple[int, ...] = (), share: float = 1.0) -> Points:
     made = Points(clock, share=share)
     made.limited = True
-    made.join("worker-a", polled)
-    made.neighbours = lambda: others
+    made.join("worker-a", 2 * polled)  # every 30 s
+    made.neighbours = lambda: [2 * one for one in others]
     return made
 
 
@@ -45,13 +45,22 @@ def test_a_share_of_its_own_is_not_divided_with_the_neighbours() -> None:
 
 def test_agents_of_one_process_are_counted_together_and_once() -> None:
     made = points(PassingClock(50.0), polled=200)
-    made.join("reviewer-a", 200)
-    made.join("reviewer-a", 400)  # after a reload
-    assert made.polled == 600
+    made.join("reviewer-a", 400)
+    made.join("reviewer-a", 800)  # after a reload
+    assert made.polls == 1200
     assert made.interval(30) == 80
     for _ in range(2):  # once for each owner that an App acts for
         made.leave("reviewer-a")
-    assert made.polled == 200
+    assert made.polls == 400
+
+
+def test_many_repositories_that_are_polled_rarely_slow_down_none_that_is_polled_often() -> None:
+    made = Points(PassingClock(50.0))
+    made.limited = True
+    made.join("worker-a", 1000 * MINUTE / 600 + 10 * MINUTE / 10)
+    assert [made.interval(seconds) for seconds in (10, 600)] == [10, 600]
+    made.neighbours = lambda: (740.0,)
+    assert [made.interval(seconds) for seconds in (10, 600)] == [20, 1200]
 
 
 @pytest.mark.parametrize(
