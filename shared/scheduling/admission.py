@@ -1,4 +1,4 @@
-"""Permission to begin new items, and the order to release held ones: shutdown, pause, quiet hours, disks, budgets."""
+"""Permission to begin new items, and the order to release held ones: shutdown, pause, quiet hours and disks."""
 
 from __future__ import annotations
 
