@@ -35,6 +35,9 @@ MANY = 3
 SHARED_FRACTION = 1 / 3
 """Fraction of the poll interval for which a list that another agent has read will do."""
 
+SHARED_MOST_SECONDS = 10.0
+"""Most seconds for which it will do: a look may have come early, because a slot is free."""
+
 LOOK_SECONDS = 5.0
 """Seconds after which a waiting read looks again: the share may have become larger."""
 
@@ -106,7 +109,7 @@ class Points:
         """
         if not (self.shares and self.limited) or math.isinf(self._shortest) or len(self.neighbours()) < MANY:
             return 0.0
-        return self._shortest * SHARED_FRACTION
+        return min(self._shortest * SHARED_FRACTION, SHARED_MOST_SECONDS)
 
     async def read(self, *, urgent: bool) -> None:
         """Wait until one read may go out, and count it. Nothing is reserved while waiting."""

@@ -65,7 +65,13 @@ def test_many_repositories_that_are_polled_rarely_slow_down_none_that_is_polled_
 
 @pytest.mark.parametrize(
     ("others", "interval", "shares", "seconds"),
-    [((1, 1), 30, True, 0), ((1, 1, 1), 30, True, 10), ((1, 1, 1), 6, True, 2), ((1,) * 9, 30, False, 0)],
+    [
+        ((1, 1), 30, True, 0),
+        ((1, 1, 1), 30, True, 10),
+        ((1, 1, 1), 6, True, 2),
+        ((1, 1, 1), 600, True, 10),
+        ((1,) * 9, 30, False, 0),
+    ],
 )
 def test_many_agents_read_each_others_lists(
     others: tuple[int, ...], interval: float, shares: bool, seconds: float
