@@ -117,8 +117,8 @@ class Identities:
         for one in (neighbours, points):
             one.join(process.agent.id, polls)
             self._stack.callback(one.leave, process.agent.id)
-        points.neighbours, points.divides = lambda: neighbours.polls(points.agents), github.share is None
-        points.shares = process.settings.webhook.port is None
+        points.neighbours, points.divides_share = lambda: neighbours.polls(points.agents), github.share is None
+        points.reads_neighbours = process.settings.webhook.port is None
 
     async def _me(self, github: GitHub, name: str) -> Account:
         """Return the token's account; a refusal also says where the token came from, and how to get another one."""

@@ -63,10 +63,10 @@ class Points:
         self._spent: deque[tuple[float, int, int]] = deque()
         self._reads = self._writes = 0
         self._slowness, self._refused_at = 1.0, 0.0
-        self.divides = True
+        self.divides_share = True
         """False if `share` is this process's own, whatever `neighbours` poll."""
         self._shortest = math.inf
-        self.shares = True
+        self.reads_neighbours = True
         """False if each poll has to ask GitHub itself, because somebody else tells when there is news."""
         self.neighbours: Callable[[], Sequence[float]] = tuple
         """Returns how many polls a minute each of the account's other agents is configured for."""
@@ -100,14 +100,14 @@ class Points:
         if self._off or not self.limited:
             return wanted
         per_minute = POINTS_PER_MINUTE * POLLS_FRACTION * self._share
-        return wanted * max(1.0, (self.polls + sum(self._rivals())) / per_minute * self._slow())
+        return wanted * max(1.0, (self.polls + sum(self._sharing())) / per_minute * self._slow())
 
     def shared_seconds(self) -> float:
         """Return for how many seconds a list that another agent of the account has read will do; 0 for not at all.
 
         Many agents together then look no less often than one alone, and each change is seen, and charged, less often.
         """
-        if not (self.shares and self.limited) or math.isinf(self._shortest) or len(self.neighbours()) < MANY:
+        if not (self.reads_neighbours and self.limited) or math.isinf(self._shortest) or len(self.neighbours()) < MANY:
             return 0.0
         return min(self._shortest * SHARED_FRACTION, SHARED_MOST_SECONDS)
 
@@ -140,13 +140,13 @@ class Points:
 
     def _allowed(self, *, urgent: bool) -> float:
         """Return the points of a minute that this process may spend."""
-        agents, own, others = max(1, len(self._polls)), self.polls or 1.0, self._rivals()
+        agents, own, others = max(1, len(self._polls)), self.polls or 1.0, self._sharing()
         polls, work = own / (own + sum(others)), agents / (agents + len(others))
         part = self._share * (POLLS_FRACTION * polls + (1 - POLLS_FRACTION) * work) / self._slow()
         return POINTS_PER_MINUTE * part * (1.0 if urgent else 1.0 - URGENT_RESERVE)
 
-    def _rivals(self) -> Sequence[float]:
-        return self.neighbours() if self.divides else ()
+    def _sharing(self) -> Sequence[float]:
+        return self.neighbours() if self.divides_share else ()
 
     def _spend(self, *, reads: int = 0, writes: int = 0) -> None:
         self._forget()

@@ -98,6 +98,23 @@ async def test_others_count_an_agent_as_long_as_it_polls_and_visits_not_at_all(e
     assert points.polls == 0
 
 
+@pytest.mark.prompt("it looks at a start")
+@pytest.mark.parametrize(
+    ("github", "webhook", "divides", "reads"),
+    [({}, None, True, True), ({"share": 0.5}, None, False, True), ({}, 0, True, False)],
+)
+async def test_a_share_of_its_own_is_not_divided_and_a_webhook_needs_no_neighbours_lists(
+    engine: Engine, github: dict[str, float], webhook: int | None, *, divides: bool, reads: bool
+) -> None:
+    engine.scenario.write_text("[]", encoding="utf-8")
+    server = {"api_url": engine.lab.url, "write_interval_seconds": 0.0}
+    engine.more_settings |= {"github": server | github, "webhook": {"port": webhook}}
+    async with AsyncExitStack() as stack:
+        (process,), _ = await together(engine, stack, Role.WORKER)
+        points = pace_of(process).pacing.points
+        assert (points.divides_share, points.reads_neighbours) == (divides, reads)
+
+
 async def test_agents_of_one_account_know_each_other_also_by_different_tokens(engine: Engine, tmp_path: Path) -> None:
     engine.scenario.write_text("[]", encoding="utf-8")
     token = tmp_path / "token"

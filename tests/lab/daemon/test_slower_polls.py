@@ -35,6 +35,8 @@ async def test_polls_are_stretched_for_all_agents_of_the_token_on_the_machine(en
             while not scene.life.live:  # noqa: ASYNC110  # it begins by itself
                 await anyio.sleep(0.01)
             assert "polls every 133 s instead of 1 s" in scene.life.status()
+            assert scene.life._loops is not None
+            assert [round(loop.stretched(1.0)) for _, loop in scene.life._loops._polled] == [133, 133]
             figures = Figures(
                 "worker-a", Role.WORKER, process.telemetry.tallies, process.telemetry.health, NoEventLog()
             )

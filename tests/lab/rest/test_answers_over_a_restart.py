@@ -103,7 +103,7 @@ async def test_many_agents_of_a_token_ask_for_a_list_no_more_often_than_three_ti
         assert asked == [0, 12, 30, 42]
         assert b.charged == charged + 2, "the list at its first reading, and when it had changed"
         for agent in agents:
-            agent.points.shares = False
+            agent.points.reads_neighbours = False
             (read,) = await Issues(agent, NAME).recent() or (None,)
             assert read is None or read.title == "U"
 

@@ -134,6 +134,18 @@ async def test_reads_beyond_the_points_of_a_minute_wait_unless_the_server_has_no
         await github.get("/y")
 
 
+async def test_logs_and_diffs_wait_like_every_other_read() -> None:
+    limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4000", "x-ratelimit-reset": "1700564400"}
+    plans = [Plan(body=[], headers=limits) for _ in range(17)]
+    async with scripted(*plans, interval=0.001) as (github, script):
+        github.points.neighbours = lambda: (1,) * 49
+        await github.get("/x")
+        for _ in range(16):
+            assert script.clock.seconds == START
+            await github.text("/log", accept="text/plain")
+        assert script.clock.seconds == START + MINUTE
+
+
 async def test_a_client_that_was_not_answered_yet_lifts_no_limit_of_its_account() -> None:
     limits = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4000", "x-ratelimit-reset": "1700564400"}
     async with scripted(Plan(body=[], headers=limits), interval=0.001) as (github, script):

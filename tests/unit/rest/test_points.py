@@ -38,7 +38,7 @@ def test_polls_take_half_of_the_points_however_many_repositories_there_are(
 
 def test_a_share_of_its_own_is_not_divided_with_the_neighbours() -> None:
     made = points(PassingClock(50.0), polled=300, others=(300, 300, 300), share=0.5)
-    made.divides = False
+    made.divides_share = False
     assert made.interval(30) == 80
     assert made.shared_seconds() == 10, "their lists are read all the same"
 
@@ -77,7 +77,7 @@ def test_many_agents_read_each_others_lists(
     others: tuple[int, ...], interval: float, shares: bool, seconds: float
 ) -> None:
     made = points(PassingClock(50.0), others=others)
-    made.shares = shares
+    made.reads_neighbours = shares
     assert made.shared_seconds() == 0, "it has not polled yet"
     made.interval(interval)
     assert made.shared_seconds() == seconds
