@@ -86,15 +86,11 @@ async def test_many_agents_of_a_token_ask_for_a_list_no_more_often_than_three_ti
     tmp_path: Path,
 ) -> None:
     async with bench(tmp_path / "lab") as b:
-        token = b.lab.token("engine", EVERYTHING)
-        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
-        agents = [_one_of_many(started(b, tmp_path, token)) for _ in range(8)]
-        for agent in agents:
-            await People(agent, NAME).me()
+        number, agents = await _beside_many(b, tmp_path, 8)
         asked, charged = [], b.charged
         for second in range(60):  # each polls every 30 s
             if second == 31:
-                b.lab.at(NAME).issues.edit(issue.number, "ada", title="U")
+                b.lab.at(NAME).issues.edit(number, "ada", title="U")
             before = len(b.lab.exchanges)
             for agent in (one for place, one in enumerate(agents) if second % 30 == 3 * place):
                 await Issues(agent, NAME).recent()
@@ -110,14 +106,10 @@ async def test_many_agents_of_a_token_ask_for_a_list_no_more_often_than_three_ti
 
 async def test_a_list_that_another_agent_read_before_an_own_write_will_not_do(tmp_path: Path) -> None:
     async with bench(tmp_path / "lab") as b:
-        token = b.lab.token("engine", EVERYTHING)
-        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
-        one, other = (_one_of_many(started(b, tmp_path, token)) for _ in range(2))
-        for agent in (one, other):
-            await People(agent, NAME).me()
+        number, (one, other) = await _beside_many(b, tmp_path, 2)
         await Issues(other, NAME).recent()
         b.clock.seconds += 1
-        await Issues(one, NAME).retitle(issue.number, "U", OperatorPermit("test"))
+        await Issues(one, NAME).retitle(number, "U", OperatorPermit("test"))
         assert [read.title for read in await Issues(one, NAME).recent() or ()] == ["U"]
         before = len(b.lab.exchanges)
         assert [read.title for read in await Issues(other, NAME).recent() or ()] == ["U"], "as the first has read it"
@@ -126,16 +118,12 @@ async def test_a_list_that_another_agent_read_before_an_own_write_will_not_do(tm
 
 async def test_a_list_that_another_agent_read_before_an_own_change_by_graphql_will_not_do(tmp_path: Path) -> None:
     async with bench(tmp_path / "lab") as b:
-        token = b.lab.token("engine", EVERYTHING)
-        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
-        one, other = (_one_of_many(started(b, tmp_path, token)) for _ in range(2))
-        for agent in (one, other):
-            await People(agent, NAME).me()
+        number, (one, other) = await _beside_many(b, tmp_path, 2)
         await Issues(one, NAME).recent()
         b.clock.seconds += 20
         await Issues(other, NAME).recent()
         b.clock.seconds += 1
-        change = ItemChange(issue.number, body="C", off=("bug",))
+        change = ItemChange(number, body="C", off=("bug",))
         assert await ItemChanges(one, NAME).at_once([change], OperatorPermit("test")) is not None
         assert [read.labels for read in await Issues(one, NAME).recent() or ()] == [frozenset()]
 
@@ -144,24 +132,25 @@ async def test_a_list_that_another_agent_read_before_an_own_write_without_an_ans
     tmp_path: Path,
 ) -> None:
     async with bench(tmp_path / "lab") as b:
-        token = b.lab.token("engine", EVERYTHING)
-        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
-        one, other = (_one_of_many(started(b, tmp_path, token)) for _ in range(2))
-        for agent in (one, other):
-            await People(agent, NAME).me()
+        number, (one, other) = await _beside_many(b, tmp_path, 2)
         await Issues(other, NAME).recent()
         b.clock.seconds += 1
         b.lab.faults.plan(Fault(FaultKind.LOST_REPLY, "PATCH", "/issues/"))
         with pytest.raises(UnknownOutcome):
-            await Issues(one, NAME).retitle(issue.number, "U", OperatorPermit("test"))
+            await Issues(one, NAME).retitle(number, "U", OperatorPermit("test"))
         assert [read.title for read in await Issues(one, NAME).recent() or ()] == ["U"]
 
 
-def _one_of_many(github: GitHub) -> GitHub:
-    """Return a client of an agent beside nine others that polls every 30 seconds."""
-    github.points.neighbours = lambda: (1,) * 9
-    github.points.interval(30)
-    return github
+async def _beside_many(b: Bench, directory: Path, clients: int) -> tuple[int, list[GitHub]]:
+    """Return an issue, and clients of agents that poll every 30 seconds beside nine others; each has been answered."""
+    token = b.lab.token("engine", EVERYTHING)
+    issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
+    agents = [started(b, directory, token) for _ in range(clients)]
+    for agent in agents:
+        agent.points.neighbours = lambda: (1,) * 9
+        agent.points.interval(30)
+        await People(agent, NAME).me()
+    return issue.number, agents
 
 
 async def test_an_older_reading_of_another_agent_takes_the_place_of_no_newer_one(tmp_path: Path) -> None:
