@@ -241,6 +241,16 @@ async def test_an_agent_is_ready_while_it_ticks_and_github_answers() -> None:
     assert "has not ticked" in health.stuck()
 
 
+def test_a_loop_that_has_not_ticked_yet_is_given_its_interval() -> None:
+    clock = HandClock()
+    health = HealthState(clock)
+    health.join("o/r", lambda: 600.0)
+    clock.seconds += STUCK_SECONDS + 1800
+    assert health.stuck() == ""
+    clock.seconds += 1
+    assert "has not ticked" in health.stuck()
+
+
 def test_a_loop_that_waits_for_a_far_poll_is_not_stuck_when_polls_become_frequent() -> None:
     clock, seconds = HandClock(), [2000.0]
     health = HealthState(clock)
