@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import unquote
 
 import structlog
 from gidgethub import HTTPException
 
 from shared.errors import EngineError
 from shared.github.address import ApiRoot
-from shared.github.errors import Moved, failure, words
+from shared.github.errors import Moved, NotFound, failure, words
 from shared.github.points import Points
 from shared.github.replica_lag import ReplicaLag
 from shared.github.transport import ApiRequest, Response, Transport
@@ -21,6 +22,7 @@ MOVED = frozenset({301, 307, 308})
 
 _SOURCE = re.compile(r"/repos/[^/?#]+/[^/?#]+")
 _TARGET = re.compile(r"/repositories/(\d+)(?=[/?#]|$)")
+_BRANCH = re.compile(r"/rep(?:os/[^/]+/[^/]+|ositories/\d+)/branches/([^?#]+)")
 
 _log = structlog.get_logger(__name__)
 
@@ -113,8 +115,11 @@ class Moves:
         """Learn from a redirection by GitHub of the path `sent` to the path `target`.
 
         `id_of` reads the present id of a repository's path (`/repos/owner/name`). Raises `Moved` if
-        the answer would come from another repository: an issue was transferred.
+        the answer would come from another repository: an issue was transferred. Raises `NotFound` for the former
+        name of a branch, and of a default branch, which lead to another branch of the same repository.
         """
+        if _branch(sent) != _branch(target):
+            raise NotFound(f"GitHub has no branch at {sent}: it leads to {target}.")
         source, moved_to = _SOURCE.match(sent), repository_id(target)
         if source is None or moved_to is None:
             raise Moved(f"GitHub says that {sent} has moved to {target}.")
@@ -123,6 +128,12 @@ class Moves:
             raise Moved(f"{sent} was transferred to another repository.")
         self._ids[root.casefold()] = moved_to
         _log.warning("repository_renamed", repository=root.removeprefix("/repos/"), repository_id=moved_to)
+
+
+def _branch(path: str) -> str:
+    """Return the branch that a path names, and what follows it; empty if none."""
+    found = _BRANCH.match(path)
+    return unquote(found[1]) if found else ""
 
 
 def repository_id(path: str) -> int | None:

@@ -71,14 +71,14 @@ async def move(engine: Engine, branch: str, commit: str | None) -> None:
 
 
 async def rename_default(engine: Engine, name: str) -> None:
-    """Rename the default branch as the owner; open pull requests into it follow, as on GitHub."""
+    """Rename the default branch as the owner; open pull requests into it follow, and its old name answers 301."""
     repository = engine.lab.at(REPOSITORY)
     before = repository.facts.default_branch
     await move(engine, name, await tip(engine, before))
     for pull in repository.pulls.records.values():
         if pull.base_branch == before and repository.issues.require(pull.number).open:
             repository.pulls.records.change(pull.number, base_branch=name)
-    engine.lab.configure(REPOSITORY, default_branch=name)
+    engine.lab.configure(REPOSITORY, default_branch=name, former_branches={before: name})
     await repository.bare.git.check("symbolic-ref", "HEAD", f"refs/heads/{name}")
     await move(engine, before, None)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from lab.github.http.call import ApiCall, Operations, Reply
-from lab.github.http.refusals import Refusal, not_found
+from lab.github.http.refusals import Refusal, not_found, redirected
 from lab.github.wire import commits as commit_wire
 from lab.github.wire import repositories as wire
 from lab.github.world.repository import Protection
@@ -73,7 +75,11 @@ async def get_protection(call: ApiCall) -> Reply:
 
 @routes.get("/branches/{branch}", "contents")
 async def get_branch(call: ApiCall) -> Reply:
-    """One branch with its newest commit."""
+    """One branch with its newest commit; 301 to its present name when it was renamed."""
+    facts, asked = call.repository.facts, call.match["branch"]
+    if asked in facts.former_branches and await call.repository.bare.sha(f"{_HEADS}{asked}") is None:
+        place = f"/repositories/{facts.id}/branches/{quote(facts.former_branches[asked], safe='')}"
+        raise redirected("GET", f"{call.site.root}{place}")
     name, sha = await _branch(call)
     commit = call.show(commit_wire.commit, await call.repository.bare.commit(sha))
     return Reply(body=call.show(wire.branch, name, commit))

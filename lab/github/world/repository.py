@@ -62,7 +62,8 @@ class Hook:
 class RepositoryFacts:
     """Properties of a repository, apart from what happens in it.
 
-    `collaborators` maps login to level; `apps` are the bots' logins of the Apps installed in it.
+    `collaborators` maps login to level; `apps` are the bots' logins of the Apps installed in it; `former_branches` maps
+    a branch's name before it was renamed to its present one.
     """
 
     id: int
@@ -77,6 +78,7 @@ class RepositoryFacts:
     merge_methods: tuple[str, ...] = MERGE_METHODS
     apps: tuple[str, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    former_branches: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def owner(self) -> str:

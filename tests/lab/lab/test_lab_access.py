@@ -87,6 +87,15 @@ async def test_a_renamed_repository_redirects_by_id(scene: Scene) -> None:
     assert (await scene.get("/repos/octo/other"))["full_name"] == "octo/other"
 
 
+async def test_the_former_name_of_a_branch_redirects_to_its_present_one(scene: Scene) -> None:
+    scene.lab.configure(NAME, former_branches={"master": "main"})
+    moved = await scene.ask("GET", "branches/master")
+    assert (moved.status, moved.body["message"]) == (301, "Moved Permanently")
+    followed = await scene.ask("GET", moved.headers["Location"])
+    assert (followed.status, followed.body["name"]) == (200, "main")
+    assert (await scene.ask("GET", "branches/another")).status == 404
+
+
 async def test_an_unchanged_answer_is_304_and_free(scene: Scene) -> None:
     scene.lab.issue(NAME, "Here", author="ada")
     first = await scene.ask("GET", "issues")

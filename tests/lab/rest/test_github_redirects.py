@@ -73,6 +73,30 @@ async def test_a_renamed_repository_is_followed_with_one_warning() -> None:
     assert [log["event"] for log in logs if log["event"] != "clock_apart"] == ["repository_renamed"]
 
 
+@pytest.mark.parametrize("rest", ["", "/protection"])
+async def test_the_former_name_of_a_branch_is_no_branch_and_its_repository_is_not_renamed(rest: str) -> None:
+    elsewhere = Plan(301, {"message": "Moved Permanently"}, {"Location": f"ROOT/repositories/9/branches/trunk{rest}"})
+    async with scripted(elsewhere, Plan(body=issue(42))) as (github, script):
+        with capture_logs() as logs:
+            with pytest.raises(NotFound, match="leads to"):
+                await github.get(f"/repos/o/r/branches/main{rest}")
+            await github.get("/repos/o/r/issues/42")
+    assert script.calls == [f"GET /repos/o/r/branches/main{rest}", "GET /repos/o/r/issues/42"]
+    assert [log["event"] for log in logs if log["event"] != "clock_apart"] == []
+
+
+async def test_the_former_name_of_a_branch_is_none_in_a_renamed_repository_either() -> None:
+    moved = {"message": "Moved Permanently"}
+    async with scripted(
+        Plan(301, moved, {"Location": "ROOT/repositories/9/branches/old/name"}),
+        Plan(body={"id": 9, "full_name": "new/name"}),
+        Plan(301, moved, {"Location": "ROOT/repositories/9/branches/trunk"}),
+    ) as (github, script):
+        with pytest.raises(NotFound, match="leads to"):
+            await github.get("/repos/o/r/branches/old%2Fname")
+    assert script.calls[2] == "GET /repositories/9/branches/old%2Fname"
+
+
 @pytest.mark.fault(13)
 async def test_a_transferred_issue_is_not_followed() -> None:
     moved = Plan(301, {"message": "Moved Permanently"}, {"Location": "ROOT/repositories/10/issues/1"})
