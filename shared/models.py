@@ -172,6 +172,8 @@ class CheckOutcome(StrEnum):
     """The check ended without passing or failing: a person has to let it go on."""
     STALE = "stale"
     """The check never ended and GitHub has given it up: treated as never reported."""
+    SUPERSEDED = "superseded"
+    """The check was cancelled because its workflow began anew: the newer run's check of that name counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def fold(checks: Iterable[Check], required: Collection[str] = ()) -> CiVerdict:
 
 def missing(checks: Iterable[Check], required: Collection[str]) -> tuple[str, ...]:
     """Return the names of the required checks that nobody has reported, or that went stale."""
-    reported = {check.name for check in checks if check.outcome is not CheckOutcome.STALE}
+    reported = {check.name for check in checks if check.outcome not in {CheckOutcome.STALE, CheckOutcome.SUPERSEDED}}
     return tuple(sorted(set(required) - reported))
 
 

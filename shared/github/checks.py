@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from shared.errors import NotAllowed
@@ -23,6 +24,9 @@ PULLS_LOOKED_AT = 5
 """Pull requests whose checks are looked at to learn if there is any CI."""
 
 T = TypeVar("T")
+
+WorkflowRun = tuple[int, str, str, int]
+"""A run's workflow and event, the time when its newest attempt began, and its id, which decides within a second."""
 
 _JOB = re.compile(r"/actions/runs/(\d+)/jobs?/(\d+)")
 _CONCLUDED = {
@@ -46,10 +50,23 @@ class Checks:
         self._merge_rules: Newest[str, tuple[float, MergeRules]] = Newest()
 
     async def of(self, sha: str) -> tuple[Check, ...]:
-        """Return the newest run of each check and the newest status of each context; empty if there are none."""
-        runs = await self._github.pages(f"{self._path}/commits/{sha}/check-runs", filter="latest")
+        """Return the newest run of each check and the newest status of each context; empty if there are none.
+
+        GitHub tells the newest run within a check suite: a workflow that began twice on the commit has two of them.
+        """
+        listed = await self._github.pages(f"{self._path}/commits/{sha}/check-runs", filter="latest")
         statuses = await self._github.pages(f"{self._path}/commits/{sha}/status")
-        return wire.each(check_run, runs) + wire.each(commit_status, statuses)
+        runs = wire.each(check_run, listed)
+        if any(_may_replace(other, one) for one in _stopped(runs) for other in runs):
+            runs = superseded(runs, await self._begun(sha))
+        return runs + wire.each(commit_status, statuses)
+
+    async def _begun(self, sha: str) -> Mapping[int, WorkflowRun]:
+        """Return the workflow runs on a commit; none for a token that may not know."""
+        try:
+            return dict(wire.each(_workflow_run, await self._github.pages(f"{self._path}/actions/runs", head_sha=sha)))
+        except (NotFound, NotAllowed):
+            return {}
 
     async def ever(self, tip: str) -> bool:
         """Return whether anything was ever checked here: a workflow run, or a check of `tip` or a recent pull request.
@@ -148,6 +165,44 @@ def check_run(value: Any) -> Check:
         run_id=_run_id(value),
         check_run_id=int(value["id"]),
     )
+
+
+def superseded(checks: Sequence[Check], begun: Mapping[int, WorkflowRun]) -> tuple[Check, ...]:
+    """Return `checks`, those marked that were cancelled because the same event began their workflow once more.
+
+    Labels do that, the engine's own among them, where a workflow reacts to them and cancels its former run.
+    """
+    replaced = {
+        one.check_run_id
+        for one in _stopped(checks)
+        for other in checks
+        if _may_replace(other, one) and _is_newer(begun.get(other.run_id or 0), begun.get(one.run_id or 0))
+    }
+    return tuple(
+        replace(one, outcome=CheckOutcome.SUPERSEDED) if one.check_run_id in replaced else one for one in checks
+    )
+
+
+def _stopped(checks: Sequence[Check]) -> list[Check]:
+    """Return the jobs of GitHub Actions that were cancelled."""
+    return [check for check in checks if check.conclusion == "cancelled" and check.run_id is not None]
+
+
+def _may_replace(other: Check, one: Check) -> bool:
+    """Return whether `other` may have taken the place of the cancelled job `one`: it tests, or has tested, the same."""
+    is_word = other.conclusion != "cancelled" and other.outcome is not CheckOutcome.NEUTRAL
+    return is_word and other.name == one.name and other.run_id not in {None, one.run_id}
+
+
+def _is_newer(other: WorkflowRun | None, one: WorkflowRun | None) -> bool:
+    return other is not None and one is not None and other[:2] == one[:2] and other[2:] > one[2:]
+
+
+def _workflow_run(value: Any) -> tuple[int, WorkflowRun]:
+    """Read a workflow run by its id."""
+    number = int(value["id"])
+    started = str(value.get("run_started_at") or value["created_at"])
+    return number, (int(value["workflow_id"]), str(value["event"]), started, number)
 
 
 def _unstarted(value: Any) -> Check | None:

@@ -76,7 +76,7 @@ class CiReader:
         if rerun:
             checks = rerun.awaited(checks)
         elif may_rerun(fence):
-            checks = tuple(map(_once_more, checks))
+            checks = await self._once_more(checks)
         reading = CiObservation(checks)
         if reading.verdict in {CiVerdict.GREEN, CiVerdict.NONE}:
             reading = CiObservation(checks, await self._checks.required(self._policy.base_branch))
@@ -132,21 +132,28 @@ class CiReader:
             return None
         return Skip(f"the checks of {self._policy.base_branch} are not green again", PARK_SECONDS)
 
+    async def _once_more(self, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+        """Return stale checks as failed, so that they are rerun once; only then they count as missing.
+
+        So do superseded ones if the base requires them: GitHub may go by the cancelled run. A check that is no run of
+        Actions cannot be rerun, and is missing at once.
+        """
+        replaced = any(check.outcome is CheckOutcome.SUPERSEDED for check in checks)
+        required = await self._checks.required(self._policy.base_branch) if replaced else frozenset[str]()
+
+        def is_due(check: Check) -> bool:
+            if check.outcome is CheckOutcome.SUPERSEDED:
+                return check.name in required
+            return check.outcome is CheckOutcome.STALE and check.run_id is not None
+
+        return tuple(replace(one, outcome=CheckOutcome.FAILED) if is_due(one) else one for one in checks)
+
     def _remember(self, sha: str, reading: CiObservation) -> None:
         """Remember the reading, and drop those of commits that were not read for long: they have ended or moved on."""
         now = self._boot()
         recent = 10 * max(self._policy.pulls.ci_interval_seconds, 60.0)
         self._last = {other: last for other, last in self._last.items() if now - last[0] < recent}
         self._last[sha] = now, reading
-
-
-def _once_more(check: Check) -> Check:
-    """Return a stale check as failed, so that it is rerun once; only then it counts as missing.
-
-    A check that is no run of Actions cannot be rerun, and is missing at once.
-    """
-    again = check.outcome is CheckOutcome.STALE and check.run_id is not None
-    return replace(check, outcome=CheckOutcome.FAILED) if again else check
 
 
 def explained(reading: CiObservation) -> tuple[str, ...]:

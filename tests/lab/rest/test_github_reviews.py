@@ -149,6 +149,72 @@ async def test_checks_are_runs_and_statuses_of_one_commit() -> None:
     ]
 
 
+def job_of_run(run: int, conclusion: str | None, name: str = "test") -> dict[str, Any]:
+    """Return a job of the workflow run of that number, as a check run."""
+    job = f"https://github.com/o/r/actions/runs/{run}/job/{run + 100}"
+    status = "in_progress" if conclusion is None else "completed"
+    return {"id": run + 100, "name": name, "status": status, "conclusion": conclusion, "details_url": job}
+
+
+def begun(run: int, event: str = "pull_request", workflow: int = 7, at: str = "2023-11-21T09:00:00Z") -> dict[str, Any]:
+    """Return a workflow run; those that labels begin in one request begin in one second."""
+    return {"id": run, "workflow_id": workflow, "event": event, "created_at": at, "run_started_at": at}
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("jobs", "runs", "outcomes"),
+    [
+        (((1, "cancelled"), (2, "success")), (begun(1), begun(2)), "superseded passed"),
+        (
+            ((1, "cancelled"), (2, "cancelled"), (3, None)),
+            (begun(1), begun(2), begun(3)),
+            "superseded superseded running",
+        ),
+        (((1, "success"), (2, "cancelled")), (begun(1), begun(2)), "passed failed"),
+        (((1, "cancelled"), (2, "success")), (begun(1, at="2023-11-21T09:05:00Z"), begun(2)), "failed passed"),
+        (((1, "cancelled"), (2, "success")), (begun(1), begun(2, event="push")), "failed passed"),
+        (((1, "cancelled"), (2, "success")), (begun(1), begun(2, workflow=8)), "failed passed"),
+        (((1, "cancelled"), (2, "success")), (), "failed passed"),
+        (((1, "failure"), (2, "success")), None, "failed passed"),
+        (((1, "cancelled"), (2, "skipped")), None, "failed neutral"),
+        (((1, "cancelled"), (2, "cancelled")), None, "failed failed"),
+    ],
+    ids=[
+        "cancelled by the next run",
+        "one after the other",
+        "the newest was cancelled",
+        "run once more and cancelled again",
+        "another event",
+        "another workflow",
+        "runs that are not shown",
+        "nothing was cancelled",
+        "the next one tested nothing",
+        "all were cancelled",
+    ],
+)
+async def test_a_job_that_was_cancelled_for_the_next_run_of_its_workflow_is_superseded(
+    jobs: tuple[tuple[int, str | None], ...], runs: tuple[dict[str, Any], ...] | None, outcomes: str
+) -> None:
+    listed = {"total_count": len(jobs), "check_runs": [job_of_run(*job) for job in jobs]}
+    statuses = Plan(body={"total_count": 0, "statuses": []})
+    more = [] if runs is None else [Plan(body={"total_count": len(runs), "workflow_runs": list(runs)})]
+    async with scripted(Plan(body=listed), statuses, *more) as (github, script):
+        found = await Checks(github, "o/r").of(HEAD)
+    assert [check.outcome for check in found] == outcomes.split()
+    asked = f"GET /repos/o/r/actions/runs?per_page=100&head_sha={HEAD}"
+    assert script.calls[2:] == ([] if runs is None else [asked])
+
+
+async def test_a_token_that_may_not_see_workflow_runs_takes_a_cancelled_job_as_it_is() -> None:
+    listed = {"total_count": 2, "check_runs": [job_of_run(1, "cancelled"), job_of_run(2, "success")]}
+    statuses = Plan(body={"total_count": 0, "statuses": []})
+    refused = Plan(403, {"message": "Resource not accessible by integration"})
+    async with scripted(Plan(body=listed), statuses, refused) as (github, _):
+        found = await Checks(github, "o/r").of(HEAD)
+    assert [check.outcome for check in found] == ["failed", "passed"]
+
+
 @pytest.mark.fault(42)
 async def test_no_checks_is_said_as_such_and_an_expired_log_is_gone() -> None:
     nothing = Plan(body={"total_count": 0, "check_runs": []})

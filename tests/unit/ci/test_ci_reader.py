@@ -65,6 +65,20 @@ async def test_what_went_stale_is_run_once_more_and_then_counts_as_missing() -> 
 
 
 @pytest.mark.fault(42)
+@pytest.mark.parametrize(("needed", "verdict"), [("", CiVerdict.GREEN), (JOB.name, CiVerdict.RED)])
+async def test_a_superseded_job_is_run_once_more_only_where_the_base_requires_it(
+    needed: str, verdict: CiVerdict
+) -> None:
+    replaced = replace(JOB, outcome=CheckOutcome.SUPERSEDED, conclusion="cancelled")
+    ci = Ci({HEAD: (replaced, PASSED)}, needed=frozenset(filter(None, {needed})))
+    found = await red(ci)
+    assert found.verdict is verdict
+    assert found.rerunnable is bool(needed)
+    spent = replace(FENCE, more=rerun_noted(FENCE))
+    assert (await ci.reader().read(spent)).verdict is CiVerdict.GREEN, "the newer run counts, whatever GitHub goes by"
+
+
+@pytest.mark.fault(42)
 async def test_what_is_required_is_asked_only_where_it_can_matter() -> None:
     for check, verdict in ((PASSED, CiVerdict.RUNNING), (RUNNING, CiVerdict.RUNNING), (JOB, CiVerdict.RED)):
         ci = Ci({HEAD: (check,)}, needed=frozenset({"security"}))

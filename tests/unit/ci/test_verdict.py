@@ -7,7 +7,7 @@ import pytest
 from shared.ci.verdict import CiVerdict, failed, fold, unfinished
 from shared.models import Check, CheckOutcome
 
-RUNNING, PASSED, FAILED, NEUTRAL, UNKNOWN, STALE = CheckOutcome
+RUNNING, PASSED, FAILED, NEUTRAL, UNKNOWN, STALE, SUPERSEDED = CheckOutcome
 
 
 def checks(*outcomes: CheckOutcome) -> list[Check]:
@@ -58,6 +58,9 @@ def test_the_failed_ones_come_by_name() -> None:
         ((STALE, PASSED), {"check-8"}, CiVerdict.GREEN),
         ((STALE, PASSED), {"check-9"}, CiVerdict.RUNNING),
         ((STALE, FAILED), (), CiVerdict.RED),
+        ((SUPERSEDED, PASSED), (), CiVerdict.GREEN),
+        ((SUPERSEDED, RUNNING), (), CiVerdict.RUNNING),
+        ((SUPERSEDED, PASSED), {"check-9"}, CiVerdict.RUNNING),
     ],
 )
 def test_a_required_check_that_is_missing_keeps_a_commit_from_being_green(
