@@ -86,7 +86,7 @@ def _blocks(text: str) -> Iterator[list[Line]]:
             block = []
         block.append(line)
         if line.fenced:
-            closing = open_fence("\n".join(one.text for one in block)) if opens or line.text.strip() else closing
+            closing = _closing_after(line.text, closing)
         if not line.fenced and not bare:
             yield block
             block = []
@@ -113,12 +113,16 @@ def _with_fences(text: str) -> Iterator[tuple[str, str]]:
     """Yield each line with the delimiter that would close the fence that is open after it; empty if none is."""
     closing = ""
     for line in text.split("\n"):
-        fence = _FENCE.fullmatch(line) if "```" in line or "~~~" in line else None  # most lines need no expression
-        if fence and not closing:
-            closing = fence[1] or fence[3]
-        elif fence and _closes(fence, closing):
-            closing = ""
+        closing = _closing_after(line, closing)
         yield line, closing
+
+
+def _closing_after(line: str, closing: str) -> str:
+    """Return the delimiter that would close the fence that is open after `line`; `closing` is the one before it."""
+    fence = _FENCE.fullmatch(line) if "```" in line or "~~~" in line else None  # most lines need no expression
+    if fence and not closing:
+        return str(fence[1] or fence[3])
+    return "" if fence and _closes(fence, closing) else closing
 
 
 def _closes(fence: re.Match[str], opened: str) -> bool:

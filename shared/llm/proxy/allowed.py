@@ -78,6 +78,15 @@ _CHAT_KEYS = frozenset(
 )
 """Allowed keys of a chat completion: servers that speak it have searches, plugins and routes of their own besides."""
 
+_CONTENT_KEYS: Mapping[str, frozenset[str]] = {
+    "text": frozenset({"text"}),
+    "refusal": frozenset({"refusal"}),
+    "image_url": frozenset({"image_url"}),
+    "input_audio": frozenset({"input_audio"}),
+    "file": frozenset({"file"}),
+}
+"""Parts of a message in a chat completion: type -> its own keys. Servers know others that name an address to read."""
+
 _BLOCKS_ELSEWHERE = re.compile(r"server_tool_use|mcp_\w+|container_upload|web_\w+|code_execution\w*|bash_code_\w+")
 
 
@@ -114,10 +123,15 @@ def checked(
     _CHECKS[protocol](body, tools)
     _check_tools(protocol, body.get("tools"), tools)
     uses, searches = vendor_tools.uses(protocol, body, tools)
-    output = next((body[key] for key in _LENGTHS[protocol] if body.get(key) is not None), None)
-    known = isinstance(output, int) and not isinstance(output, bool) and 0 < output <= LARGEST_OUTPUT
-    most = int(output) if known and output else LARGEST_OUTPUT
+    lengths = [body[key] for key in _LENGTHS[protocol] if body.get(key) is not None]
+    most = max(map(_length, lengths), default=LARGEST_OUTPUT)  # of two a server may know but one
     return RequestBound(model, size + sum(map(_picture_tokens, _parts(body))), most, uses, searches)
+
+
+def _length(output: object) -> int:
+    """Return the most tokens of an answer that a request asks for; the most of all if it is not a number of them."""
+    known = isinstance(output, int) and not isinstance(output, bool) and 0 < output <= LARGEST_OUTPUT
+    return output if known and isinstance(output, int) else LARGEST_OUTPUT
 
 
 def completed(protocol: ApiProtocol, body: Mapping[str, Any], text: bytes, request_bound: RequestBound) -> bytes:
@@ -210,10 +224,35 @@ def _compatible(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
     if options is not None and not (isinstance(options, dict) and options.get("include_usage") is True):
         raise RequestRefused("A stream has to tell what it took: 'include_usage' has to be true.")
     for part in _parts({"messages": body.get("messages")}):
-        file = part.get("file")
-        by_number = part.get("file_id") or (isinstance(file, dict) and file.get("file_id"))
-        if by_number or part.get("video_url") or not _is_data(part.get("image_url")):
+        content = part.get("content")
+        for piece in content if isinstance(content, list) else ():
+            _check_content(piece)
+        if part.get("file_id") or not _is_data(part.get("image_url")) or isinstance(part.get("audio"), dict):
             raise RequestRefused(_BY_CONTENT)
+
+
+def _check_content(piece: object) -> None:
+    """Refuse a part of a message that is not of a known form, or names what it is about instead of containing it."""
+    kind = _word(piece, "type") if isinstance(piece, dict) else None
+    known = _CONTENT_KEYS.get(kind) if kind is not None else None
+    if not isinstance(piece, dict) or known is None or piece.keys() - known - {"type", "cache_control"}:
+        raise RequestRefused(f"A part of the type '{str(kind)[:40]}' of a message is not known here in this form.")
+    audio, file = piece.get("input_audio", {}), piece.get("file", {})
+    holders = isinstance(audio, dict) and isinstance(file, dict)
+    if not holders or file.keys() - {"filename", "file_data"} or not _is_image(piece.get("image_url")):
+        raise RequestRefused(_BY_CONTENT)
+    if not all(_is_content(one) for one in (audio.get("data"), file.get("file_data"))):
+        raise RequestRefused(_BY_CONTENT)
+
+
+def _is_image(image: object) -> bool:
+    """Return whether an image is missing or contains itself, and nothing else in it is an address."""
+    return _is_data(image) and not (isinstance(image, dict) and image.keys() - {"url", "detail"})
+
+
+def _is_content(data: object) -> bool:
+    """Return whether data are missing or contain themselves: in base64 there is no colon, in any address one."""
+    return data is None or (isinstance(data, str) and (":" not in data or data[:5].lower() == "data:"))
 
 
 def _is_tool_elsewhere(kind: str) -> bool:

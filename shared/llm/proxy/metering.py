@@ -119,7 +119,7 @@ class UsageMeter:
         if self.whole:
             return (self._tokens,)
         bound = self._request_bound
-        output = max(self._tokens.output, bound.most_output)
+        output = max(self._tokens.output, bound.most_output, self._output_bytes // BYTES_PER_TOKEN)
         found = replace(self._tokens, output=output, searches=bound.searches, estimated=True)
         if self._begun and not bound.uses:
             return (found,)
@@ -170,7 +170,7 @@ class UsageMeter:
                 self.whole = self._begun and known and _has_counts(usage, "output_tokens")
             case {"type": "message", "usage": dict(usage), **message}:
                 self._anthropic(usage, message.get("model"))
-                self.whole = _has_counts(usage, "input_tokens", "output_tokens")
+                self.whole = self._begun and _has_counts(usage, "input_tokens", "output_tokens")
             case {"type": str(kind), "response": {"usage": dict(usage), **response}} if kind in FINAL:
                 self.failed |= kind == "response.failed"
                 self._openai(usage, response)
@@ -200,7 +200,7 @@ class UsageMeter:
             written_hour=hour,
             searches=self._searches(usage),
         )
-        self._begun = self._begun or _has_counts(usage, "input_tokens")
+        self._begun = self._begun or (_has_counts(usage, "input_tokens") and self._is_plausible(self._tokens))
 
     def _chat(self, event: Mapping[str, Any]) -> None:
         """Note a chunk, or a plain answer; some servers count in every chunk, and only the last count is complete."""
@@ -217,12 +217,15 @@ class UsageMeter:
         model, details = event.get("model"), usage.get("prompt_tokens_details")
         hit = count_of(usage, "prompt_cache_hit_tokens", 0)
         cached = count_of(details, "cached_tokens", hit) if isinstance(details, dict) else hit
-        self._tokens = Tokens(
+        found = Tokens(
             model=model if isinstance(model, str) and model else self._tokens.model,
             input=max(count_of(usage, "prompt_tokens", 0) - cached, 0),
             output=count_of(usage, "completion_tokens", 0),
             cached=cached,
         )
+        if not self._is_plausible(found):
+            return
+        self._tokens = found
         self._begun = True
         self.whole = all(choice.get("finish_reason") for choice in parts)
 
@@ -241,7 +244,7 @@ class UsageMeter:
         cached, written = count_of(details, "cached_tokens", 0), count_of(details, "cache_write_tokens", 0)
         if not _has_counts(usage, "input_tokens", "output_tokens"):
             return
-        self._tokens = Tokens(
+        found = Tokens(
             model=model if isinstance(model, str) and model else self._tokens.model,
             input=max(count_of(usage, "input_tokens", 0) - cached - written, 0),
             output=count_of(usage, "output_tokens", 0),
@@ -249,7 +252,14 @@ class UsageMeter:
             written=written,
             searches=searches if isinstance(items, list) else max(searches, self._request_bound.searches),
         )
+        if not self._is_plausible(found):
+            return
+        self._tokens = found
         self._begun = self.whole = True
+
+    def _is_plausible(self, found: Tokens) -> bool:
+        """Return whether counts can be true: some servers report zeros where they count nothing."""
+        return found.prompt > 0 or self._request_bound.prompt == 0
 
 
 def _uses(event: Mapping[str, Any]) -> int:

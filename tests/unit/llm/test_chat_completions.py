@@ -17,7 +17,7 @@ from shared.llm.port import Ending, RunOutcome, Usage
 from shared.llm.prices import Prices, Tokens
 from shared.llm.proxy.allowed import checked, completed, parsed
 from shared.llm.proxy.api_protocols import ApiProtocol, RequestRefused, Upstream
-from shared.llm.proxy.metering import RequestBound, UsageMeter
+from shared.llm.proxy.metering import LARGEST_OUTPUT, RequestBound, UsageMeter
 from shared.llm.proxy.run_meter import MOST_FAILURES, RunMeter
 
 CHAT: dict[str, Any] = {
@@ -60,6 +60,18 @@ REFUSED: list[dict[str, Any]] = [
     part(type="image_url", image_url="https://evil.example/?secret"),
     part(type="video_url", video_url={"url": "https://evil.example/?secret"}),
     part(type="file", file={"file_id": "f1"}),
+    part(type="file", file={"file_data": "https://evil.example/?secret"}),
+    part(type="file", file={"url": "https://evil.example/?secret"}),
+    part(type="file_url", file_url={"url": "https://evil.example/?secret"}),
+    part(type="audio_url", audio_url={"url": "https://evil.example/?secret"}),
+    part(type="input_audio", input_audio={"data": "https://evil.example/?secret", "format": "wav"}),
+    part(type="document_url", document_url="https://evil.example/?secret"),
+    part(type="video", video=["https://evil.example/?secret"]),
+    part(type="text", text="Look.", audio_url="https://evil.example/?secret"),
+    part(image="https://evil.example/?secret"),
+    part(type=["text"], text="Look."),
+    {"messages": [{"role": "user", "content": ["https://evil.example/?secret"]}]},
+    {"messages": [{"role": "assistant", "audio": {"id": "kept there"}}]},
 ]
 
 
@@ -72,8 +84,37 @@ def test_what_a_server_would_do_elsewhere_is_not_asked_of_it(change: dict[str, A
 def test_what_the_programs_ask_passes_with_its_bound() -> None:
     assert asked(CHAT) == RequestBound("m", 1000, 50)
     assert asked({**CHAT, "max_completion_tokens": 70}).output == 70
-    passed = asked(CHAT | part(type="image_url", image_url={"url": "data:image/png;base64,aGk="}))
+    passed = asked(CHAT | part(type="image_url", image_url={"url": "data:image/png;base64,aGk=", "detail": "low"}))
     assert passed.prompt > 1000
+    others = (
+        part(type="text", text="See https://a.example.", cache_control={"type": "ephemeral"}),
+        part(type="input_audio", input_audio={"data": "aGk=", "format": "wav"}),
+        part(type="file", file={"filename": "a.pdf", "file_data": "data:application/pdf;base64,aGk="}),
+    )
+    assert {asked(CHAT | other).output for other in others} == {50}
+
+
+def test_the_longer_of_two_lengths_counts_because_many_a_server_knows_only_one() -> None:
+    assert asked({**CHAT, "max_completion_tokens": 1, "max_tokens": 9000}).output == 9000
+    assert asked({**CHAT, "max_completion_tokens": 1, "max_tokens": "all"}).output == LARGEST_OUTPUT
+
+
+def test_a_server_that_ignores_the_asked_length_is_not_counted_as_if_it_had_not() -> None:
+    meter = UsageMeter(RequestBound("m", 1000, 1))
+    said = json.dumps({"choices": [{"index": 0, "delta": {"content": "x" * 9000}}]})
+    meter.feed(f"data: {said}\n\n".encode())
+    meter.end()
+    assert all(tokens.output >= 3000 for tokens in meter.most)
+
+
+def test_a_server_that_reports_zeros_is_counted_as_one_that_reports_nothing() -> None:
+    meter = UsageMeter(RequestBound("m", 1000, 50))
+    zeros = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    meter.feed(json.dumps({"choices": [{"finish_reason": "stop"}], "usage": zeros}).encode())
+    meter.end()
+    assert not meter.whole
+    assert {tokens.output for tokens in meter.most} == {50}
+    assert {tokens.prompt for tokens in meter.most} == {1000}
 
 
 def test_a_stream_that_would_not_count_is_told_to() -> None:

@@ -153,6 +153,12 @@ UNMETERED = {
         {"type": "message", "usage": {"input_tokens": float("nan"), "output_tokens": float("inf")}}
     ).encode(),
     "negative counts": json.dumps({"object": "response", "usage": {"input_tokens": -5, "output_tokens": -5}}).encode(),
+    "zeros for a prompt": json.dumps(
+        {"type": "message", "usage": {"input_tokens": 0, "output_tokens": 0}, "content": []}
+    ).encode(),
+    "zeros for a prompt of OpenAI's": json.dumps(
+        {"object": "response", "usage": {"input_tokens": 0, "output_tokens": 0}}
+    ).encode(),
     "hidden reasoning, cut": OPENAI.partition(b"event: response.completed")[0],
 }
 """Answers by which nobody knows what they took."""

@@ -223,11 +223,11 @@ def test_searches_alone_use_a_budget_up() -> None:
     states = []
     for _ in range(2):
         meter = run.opened(MOST)
-        meter.feed(lines(ApiProtocol.OPENAI, Turn(say="x", usage=Said(input=0, cached=0, output=0, searches=3))))
+        meter.feed(lines(ApiProtocol.OPENAI, Turn(say="x", usage=Said(input=1, cached=0, output=0, searches=3))))
         run.closed(meter, charged=True)
         states.append(run.used_up)
     assert states == [False, True]
-    assert run.measurement.usage.cost_usd == pytest.approx(0.06)
+    assert run.measurement.usage.cost_usd == pytest.approx(0.060002)
 
 
 def test_a_search_has_the_price_that_the_configuration_names() -> None:

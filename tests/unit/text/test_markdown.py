@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -114,6 +116,13 @@ def test_a_pasted_log_is_folded_and_nothing_is_taken_out(pasted: list[str], fold
 def test_a_log_that_is_not_closed_is_closed_inside_its_section() -> None:
     folded = fold_logs("\n".join(["```", *LOG]))
     assert folded.endswith("\n```\n\n</details>")
+
+
+def test_a_long_block_without_an_end_takes_no_longer_than_a_short_one_for_each_line() -> None:
+    begun = time.process_time()
+    folded = fold_logs("\n".join(["```", *["a"] * 60_000]))
+    assert time.process_time() - begun < 20  # it took minutes when each line looked at all lines before it
+    assert folded.endswith("a\n```\n\n</details>")
 
 
 @settings(deadline=None)
