@@ -19,23 +19,38 @@ SYMLINK, GITLINK, EXECUTABLE = "120000", "160000", "100755"
 """File modes as git prints them."""
 
 PROTECTED = (
-    *(".github/**", ".gitlab/**", ".gitlab-ci*", ".circleci/**", ".buildkite/**", ".travis.yml", ".drone.yml"),
-    *("Jenkinsfile", "azure-pipelines*", "bitbucket-pipelines.yml", "appveyor.yml", "CODEOWNERS"),
-    *("AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules"),
-    *(".claude/**", ".codex/**", ".qwen/**", ".cursor/**", ".gemini/**", ".vscode/**", ".idea/**"),
-    ".devcontainer/**",
-    *(".mcp.json", ".envrc", ".husky/**", ".pre-commit-config.yaml", ".gitmodules", ".gitattributes"),
-    ".workflow-engine.yml",
+    *(".github/**", ".gitlab/**", ".gitlab-ci*", ".circleci/**", ".buildkite/**", ".travis.y*ml", ".drone.y*ml"),
+    *("Jenkinsfile", "azure-pipelines*", "bitbucket-pipelines.yml", "appveyor.y*ml", "CODEOWNERS"),
+    *(".forgejo/**", ".gitea/**", ".woodpecker*", ".woodpecker/**", ".teamcity/**", ".semaphore/**", ".tekton/**"),
+    *(".cirrus.y*ml", "cloudbuild.y*ml", "buildspec.y*ml", "codemagic.yaml", "bitrise.yml", "wercker.yml"),
+    *(".mergify*", ".mergify/**", "renovate.json*", ".renovaterc*", ".dependabot/**"),
+    *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md"),
+    *("copilot-instructions.md", ".cursorrules", ".windsurfrules", ".clinerules", ".roomodes", ".goosehints", ".rules"),
+    *(".claude/**", ".codex/**", ".agents/**", ".qwen/**", ".cursor/**", ".gemini/**", ".windsurf/**", ".opencode/**"),
+    *(".clinerules/**", ".roo/**", ".kilocode/**", ".continue/**", ".amazonq/**", ".kiro/**", ".junie/**", ".trae/**"),
+    *(".augment/**", ".augment-guidelines", ".aider*", "opencode.json*", ".mcp.json"),
+    *(".vscode/**", "*.code-workspace", ".idea/**", ".zed/**", ".devcontainer/**", ".devcontainer.json", ".envrc"),
+    *(".husky/**", ".pre-commit-config.y*ml", "lefthook.y*ml", ".lefthook/**", ".lintstagedrc*", ".overcommit.yml"),
+    *(".gitmodules", ".gitattributes", ".workflow-engine.yml"),
 )
-"""CI, ownership and instruction files: only a person changes them."""
+"""CI, ownership and instruction files, and what editors and hooks run by themselves: only a person changes them."""
 
 WORKFLOW = re.compile(r"\.github/workflows/[A-Za-z0-9._-]+\.ya?ml")
 """The path of a file that GitHub Actions reads as a workflow."""
 
 MANIFESTS = (
-    *("pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "constraints*.txt", "Pipfile", "tox.ini"),
+    *("pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "requirements*.in", "requirements/*.txt"),
+    *("constraints*.txt", "Pipfile", "tox.ini", "uv.toml", "poetry.toml", "pixi.toml"),
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", ".npmrc", "*.lock"),
-    *("go.mod", "go.sum", "Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle*"),
+    *("bun.lockb", "bunfig.toml", "deno.json*", ".yarnrc*", ".yarn/**", "pnpm-workspace.yaml", ".pnpmfile.*"),
+    *("go.mod", "go.sum", "go.work", "go.work.sum", "Cargo.toml", ".cargo/**", "rust-toolchain*"),
+    *("Gemfile", "gems.rb", "gems.locked", "*.gemspec", ".bundle/**", "composer.json"),
+    *("pom.xml", ".mvn/**", "mvnw*", "build.gradle*", "settings.gradle*", "gradle.properties", "gradlew*"),
+    *("gradle-wrapper.*", "*.versions.toml", "*.lockfile", "verification-metadata.xml", "build.sbt"),
+    *("*.csproj", "*.fsproj", "*.vbproj", "Directory.Build.*", "Directory.Packages.props", "packages.lock.json"),
+    *("packages.config", "nuget.config", "paket.dependencies"),
+    *("Package.swift", "Package.resolved", "mix.exs", "rebar.config", "pubspec.yaml", ".terraform.lock.hcl"),
+    *(".tool-versions", ".python-version", ".ruby-version", ".node-version", ".nvmrc", "mise.toml", ".mise.toml"),
     *(".git*", ".git*/**"),
 )
 """Files that decide what is installed, built or ignored: changed only if the approved specification lists them."""
@@ -49,8 +64,16 @@ MAX_LINES, MAX_FILES, MAX_BYTES, MAX_BINARY_BYTES = 2000, 50, 1_000_000, 100_000
 MOST_SHOWN = 20
 """Most refusals that are shown; more would tell a person nothing new."""
 
-_INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
-"""Letters that print as nothing; everything else invisible has Unicode's category Cf."""
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2028\u2029\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e0fff]"
+)
+"""Characters that print as nothing; everything else invisible has Unicode's category Cf."""
+
+_SELECTORS = re.compile("[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Of these, the characters that choose the form of the one before them. Alone, or many of them, they hide a text."""
+
+_KEYCAPS = frozenset("0123456789#*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +190,7 @@ def _of_path(path: str, policy: PatchPolicy) -> Iterator[str]:
     parts = path.split("/")
     if path.startswith("/") or re.match(r"[A-Za-z]:", path) or not {"", ".", ".."}.isdisjoint(parts):
         yield "The path leads out of the repository."
-    if "\\" in path or not path.isprintable():
+    if "\\" in path or not path.isprintable() or _invisible(path):
         yield "The path has characters that cannot be shown."
     if names_git_directory(path):
         yield "The path reaches into a git directory."
@@ -190,7 +213,7 @@ def _of_content(change: PathChange) -> Iterator[str]:
         yield f"A binary file of {change.size} bytes is larger than {MAX_BINARY_BYTES}."
     if change.only_line_ends:
         yield "Nothing but its line ends changes."
-    if invisible := _invisible(change.added_text):
+    if len(change.added_text) <= MAX_BYTES and (invisible := _invisible(change.added_text)):
         yield f"An added line has the invisible character U+{ord(invisible):04X}."
 
 
@@ -218,5 +241,20 @@ def _plain(part: str) -> str:
 
 def _invisible(text: str) -> str | None:
     """Return the first character that cannot be seen; a byte order mark at the start does not count."""
-    body = text.removeprefix("\ufeff")
-    return next((c for c in body if unicodedata.category(c) == "Cf" or c in _INVISIBLE_LETTERS), None)
+    if text.isascii():
+        return None
+    before = ""
+    for char in text.removeprefix("\ufeff"):
+        if _is_invisible(char) and not (_SELECTORS.match(char) and _takes_a_form(before)):
+            return char
+        before = char
+    return None
+
+
+def _is_invisible(char: str) -> bool:
+    return not char.isascii() and (unicodedata.category(char) == "Cf" or _INVISIBLE.match(char) is not None)
+
+
+def _takes_a_form(char: str) -> bool:
+    """Return whether a visible character can have several forms: an emoji, a keycap, a letter of other scripts."""
+    return char in _KEYCAPS or (bool(char) and not char.isascii() and char.isprintable() and not _is_invisible(char))

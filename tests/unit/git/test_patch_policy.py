@@ -37,6 +37,13 @@ def at(path: str) -> PathChange:
     "path",
     [
         *("src/app.py", "docs/agents.rst", "README.md", "digit.git.py", "git/x.py", "a b/c.py", "näme.py"),
+        *(
+            "docs/agents-guide.md",
+            "config/environment.yml",
+            "locales/global.json",
+            "docs/requirements/a.txt",
+            "\u2764\ufe0f.md",
+        ),
         *("src/lock.py", "tests/conftest.py", "docs/github/workflows.md", "claude/x.py", "src/vscode/x.py", "git~x"),
     ],
 )
@@ -49,7 +56,7 @@ def test_paths_that_lead_out_are_refused(path: str) -> None:
     assert "The path leads out of the repository." in sentences(at(path))
 
 
-@pytest.mark.parametrize("path", ["a\\b", "a\nb", "a\x1b[0m", "a\u202eb", "a\udcffb", "a\u200bb", "a\x00b"])
+@pytest.mark.parametrize("path", ["a\\b", "a\nb", "a\x1b[0m", "a\u202eb", "a\udcffb", "a\u200bb", "a\x00b", "a\ufe0fb"])
 def test_paths_that_cannot_be_shown_are_refused(path: str) -> None:
     assert "The path has characters that cannot be shown." in sentences(at(path))
 
@@ -79,6 +86,16 @@ def test_git_directories_are_refused_however_they_are_spelled(path: str) -> None
             ".mcp.json",
         ),
         *(".codex/config.toml", ".cursor/rules/x", ".vscode/tasks.json", ".gitmodules", ".gitattributes", ".envrc"),
+        *(
+            "AGENTS.override.md",
+            "CLAUDE.local.md",
+            "QWEN.md",
+            ".clinerules/a.md",
+            ".kiro/steering/a.md",
+            ".zed/tasks.json",
+        ),
+        *("app.code-workspace", ".devcontainer.json", "lefthook.yml", ".pre-commit-config.yml", ".woodpecker.yaml"),
+        *(".forgejo/workflows/a.yml", ".teamcity/settings.kts", "renovate.json5", ".agents/skills/a/SKILL.md"),
         *("src/.gitattributes", "AGENTS.md ", "\uff21GENTS.md", ".circleci/config.yml"),
     ],
 )
@@ -89,7 +106,25 @@ def test_protected_files_are_for_people_even_when_planned(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["pyproject.toml", "web/package.json", "uv.lock", "requirements-dev.txt", ".gitignore", "src/.gitkeep", "go.mod"],
+    [
+        *(
+            "pyproject.toml",
+            "web/package.json",
+            "uv.lock",
+            "requirements-dev.txt",
+            ".gitignore",
+            "src/.gitkeep",
+            "go.mod",
+        ),
+        *("requirements/dev.txt", ".cargo/config.toml", "go.work", ".mvn/extensions.xml", "src/App/App.csproj"),
+        *(
+            "gradle/wrapper/gradle-wrapper.properties",
+            "gradle/libs.versions.toml",
+            "gradle.lockfile",
+            "settings.gradle.kts",
+        ),
+        *(".yarnrc.yml", ".pnpmfile.cjs", "bun.lockb", "packages.lock.json", "x.gemspec", ".python-version"),
+    ],
 )
 def test_manifests_need_the_specification(path: str) -> None:
     assert sentences(at(path)) == ["The approved specification does not list this file."]
@@ -118,6 +153,12 @@ def test_code_that_runs_uncalled_is_flagged_and_not_refused() -> None:
         (replace(OK, added_text="a\u200bb"), "An added line has the invisible character U+200B."),
         (replace(OK, added_text="x\U000e0041"), "An added line has the invisible character U+E0041."),
         (replace(OK, added_text="x\u3164 = 1"), "An added line has the invisible character U+3164."),
+        (replace(OK, added_text="`\ufe00\ufe01`"), "An added line has the invisible character U+FE00."),
+        (replace(OK, added_text="\u2764\ufe0f\ufe0f"), "An added line has the invisible character U+FE0F."),
+        (replace(OK, added_text="a\U000e0100"), "An added line has the invisible character U+E0100."),
+        (replace(OK, added_text="漢\U000e0080"), "An added line has the invisible character U+E0080."),
+        (replace(OK, added_text="// a\u2028run()"), "An added line has the invisible character U+2028."),
+        (replace(OK, added_text="a\u034fb"), "An added line has the invisible character U+034F."),
         (replace(OK, added_text="x\n\ufeffy"), "An added line has the invisible character U+FEFF."),
     ],
 )
@@ -134,7 +175,7 @@ def test_contents_that_are_refused(change: PathChange, sentence: str) -> None:
         replace(OK, old_mode=EXECUTABLE, new_mode="100644"),
         replace(OK, binary=True, size=100_000, added_text=""),
         replace(OK, added_text="\ufeffusing System;\n"),
-        replace(OK, added_text="emoji \u2764\ufe0f, tab\t, é, 漢字, العربية"),
+        replace(OK, added_text="emoji \u2764\ufe0f 1\ufe0f\u20e3 \u00a9\ufe0e, tab\t, é, 漢字, 葛\U000e0100, العربية"),
     ],
 )
 def test_contents_that_pass(change: PathChange) -> None:
