@@ -20,7 +20,7 @@ TEST = '@test "adds two numbers" {\n  [ "$(sh ./add.sh 1 2)" -eq 3 ]\n}\n'
 @pytest.fixture
 def project(tmp_path: Path) -> Checkout:
     needed("bats")
-    made = Checkout(tmp_path, BatsRunner(), "bats test --recursive")
+    made = Checkout(tmp_path, BatsRunner(), "bats --tap test --recursive")
     made.write({FILE: TEST, "test/deep/other.bats": '@test "is there" {\n  [ -d test ]\n}\n'})
     return made
 

@@ -47,7 +47,7 @@ def gradle(tmp_path: Path) -> Checkout:
     needed("gradle", "javac")
     if not Path("/usr/share/java/junit4.jar").exists():
         pytest.skip("Debian's junit4 is needed")
-    made = Checkout(tmp_path, GradleRunner(), "gradle test")
+    made = Checkout(tmp_path, GradleRunner(), "gradle --console=plain test")
     made.write(GRADLE)
     return made
 

@@ -109,6 +109,14 @@ async def test_a_report_that_a_test_writes_itself_is_not_believed(project: Check
     assert NAMED not in run.passed
 
 
+async def test_a_report_of_the_command_itself_does_not_replace_ours(tmp_path: Path) -> None:
+    needed("php", "phpunit")
+    made = Checkout(tmp_path, PhpunitRunner(), "phpunit --log-junit own.xml --order-by=random")
+    made.write(BASE)
+    run = await made.run()
+    assert (run.finished, run.code, set(run.passed)) == (True, 0, PASSED), run.output_tail
+
+
 def test_the_runner_is_detected() -> None:
     files = {path: text.encode() for path, text in BASE.items()}
     assert (choose(None, None, files, files.get).runner.name, choose(None, None, files, files.get).test_command) == (

@@ -89,9 +89,32 @@ def test_the_others_run_the_selected_files(tmp_path: Path) -> None:
     rails = MinitestRunner().command("bin/rails test", _call(tmp_path, "test/sum_test.rb"))
     assert rails == ("bin/rails", "test", "test/sum_test.rb")
     bats = BatsRunner().command("bats test --recursive", _call(tmp_path, "test/a.bats"))
-    assert bats[-1] == "test/a.bats"
+    assert bats[-4:] == ("bats", "test/a.bats", "--formatter", "junit")
     dotnet = DotnetRunner().command("dotnet test Acme.sln -- x", _call(tmp_path, "Tests/SumTests.cs"))
     assert dotnet[-4:] == ("--filter", "FullyQualifiedName~SumTests", "--", "x")
+
+
+def test_the_report_is_ours_although_the_command_asks_for_another(tmp_path: Path) -> None:
+    call = _call(tmp_path)
+    bats = BatsRunner().command("bats --tap test", call)
+    assert bats[-5:] == ("bats", "--tap", "test", "--formatter", "junit")
+    phpunit = PhpunitRunner().command("vendor/bin/phpunit --log-junit build/junit.xml tests", call)
+    reports = [phpunit[at + 1] for at, word in enumerate(phpunit) if word == "--log-junit"]
+    assert reports == ["build/junit.xml", str(call.report)]
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ("-I spec -fd spec", ("-I", "spec", "-fd")),
+        ("--require ./spec/spec_helper.rb ./spec", ("--require", "./spec/spec_helper.rb")),
+        ("--pattern spec/**/*_spec.rb --exclude-pattern=spec/slow_spec.rb", ("--pattern", "spec/**/*_spec.rb")),
+        ("-w spec/other_spec.rb:7", ("-w",)),
+    ],
+)
+def test_the_options_of_rspec_keep_their_values(options: str, kept: tuple[str, ...], tmp_path: Path) -> None:
+    argv = RspecRunner().command(f"bundle exec rspec {options}", _call(tmp_path, "spec/sum_spec.rb"))
+    assert argv[3 : argv.index("json") - 1] == kept
 
 
 LOST: dict[str, tuple[Runner, int, str, str, FailureKind | None]] = {

@@ -68,6 +68,14 @@ def test_a_selection_becomes_patterns(project: Project) -> None:
     assert argv[6:8] == ("./gradlew", "check")
 
 
+@pytest.mark.parametrize("words", ["--console=plain", "--console rich", "-q --console plain", "--scan"])
+def test_gradle_is_given_one_console(words: str) -> None:
+    argv = GRADLE.command(f"./gradlew check {words} --info", Invocation(Path("/report"), Project(Path("/w"))))
+    called = argv[argv.index("./gradlew") :]
+    assert called[:3] == ("./gradlew", "check", "--info")
+    assert [word for word in called if word.startswith("--console")] == ["--console=plain"]
+
+
 def test_what_is_no_call_of_it() -> None:
     assert not MAVEN.runs(("make", "mvn"))
     assert MAVEN.runs(("sh", "./mvnw", "verify"))

@@ -40,12 +40,15 @@ class BatsRunner(Runner):
         return PurePosixPath(path).suffix == ".bats"
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """Return the command with its output as the report: bats does not wait for a report written elsewhere."""
+        """Return the command with its output as the report: bats does not wait for a report written elsewhere.
+
+        Of several formatters bats takes the last.
+        """
         argv, at = self.split(test_command)
         rest = argv[at + 1 :]
         if call.selection is not None:
             rest = tuple(sorted(path for path in call.selection.files if path.endswith(".bats")))
-        called = (*argv[: at + 1], "--formatter", "junit", *rest)
+        called = (*argv[: at + 1], *rest, "--formatter", "junit")
         return ("/bin/sh", "-c", _INTO_REPORT, str(call.report), *called)
 
     def parse(self, data: bytes, project: Project) -> Report:

@@ -41,7 +41,8 @@ _MAVEN_OPTIONS = (
 )
 _MAVEN_LEFT_OUT = frozenset({"-q", "--quiet", "-ff", "--fail-fast", "-fn", "--fail-never", "-X", "--debug"})
 _GRADLE_OPTIONS = ("--offline", "--no-daemon", "--continue", "--console=plain", "--no-build-cache")
-_GRADLE_LEFT_OUT = frozenset({"-q", "--quiet", "-d", "--debug", "--daemon", "--scan"})
+_GRADLE_LEFT_OUT = frozenset({"-q", "--quiet", "-d", "--debug", "--daemon", "--scan", "--console"})
+"""Gradle refuses a second `--console`."""
 
 _MAVEN_SCRIPT = """printf '%s\\n' "$1" >"$0"; shift
 find . -path '*-reports/*' -name 'TEST-*.xml' -exec rm -f {} +
@@ -161,7 +162,7 @@ class GradleRunner(_JavaRunner):
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """Return `test_command`, offline and complete; Gradle writes each test to `call.report`, then its log."""
         argv, at = self.split(test_command)
-        kept = [word for word in argv[at + 1 :] if word not in _GRADLE_LEFT_OUT]
+        kept = _gradle_words(argv[at + 1 :])
         patterns = json.dumps(list(_patterns(call.selection)))
         script = java_report.GRADLE_INIT.replace("REPORT", json.dumps(str(call.report))).replace("PATTERNS", patterns)
         gradle = (*argv[: at + 1], *kept, *_GRADLE_OPTIONS)
@@ -174,6 +175,17 @@ class GradleRunner(_JavaRunner):
     def parse(self, data: bytes, project: Project) -> Report:
         """Read Gradle's own lines, then its log."""
         return java_report.read_gradle(data, project)
+
+
+def _gradle_words(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a call of Gradle without those that are left out, and without the value of `--console`."""
+    rest = iter(words)
+    for word in rest:
+        name = word.partition("=")[0]
+        if name not in _GRADLE_LEFT_OUT:
+            yield word
+        elif word == "--console":
+            next(rest, None)
 
 
 def _header(selection: Selection | None) -> str:

@@ -70,11 +70,11 @@ class PhpunitRunner(Runner):
         return file.name.endswith("Test.php") or file.suffix == ".phpt" or below
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """Return `test_command` with the report, in one order, never from a cache."""
-        argv, at = self.split(test_command)
+        """Return `test_command` with the report, in one order, never from a cache: the last of two options counts."""
+        argv, _ = self.split(test_command)
         filtered = any(word == "--filter" or word.startswith("--filter=") for word in argv)
         chosen = ("--filter", _filter(call.selection)) if call.selection and not filtered else ()
-        return (*argv[: at + 1], "--log-junit", str(call.report), *_OPTIONS, *chosen, *argv[at + 1 :])
+        return (*argv, "--log-junit", str(call.report), *_OPTIONS, *chosen)
 
     def parse(self, data: bytes, project: Project) -> Report:
         """Read JUnit XML; a test that PHPUnit calls risky proves nothing."""

@@ -22,6 +22,12 @@ from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, 
 _OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED, "pending": CaseOutcome.SKIPPED}
 _LOADING = re.compile(r"An error occurred while loading (\S+?)\.(?:\s|$)")
 _ASSERTED = re.compile(r"ExpectationNotMetError|MultipleExpectationsNotMet|MockExpectationError|Assertion")
+_TAKES_VALUE = re.compile(
+    r"-[IrOPfoeEt]|--(?:require|options|order|seed|failure-exit-code|error-exit-code|drb-port|format|out|deprecation-out"
+    r"|pattern|exclude-pattern|example|example-matches|tag|default-path)"
+)
+"""Options that take the next word, which may look like specs."""
+
 _FAILED = 1
 """The exit code if a test failed; `--failure-exit-code` changes it, so it is given."""
 
@@ -78,7 +84,7 @@ class RspecRunner(RubyRunner):
         exits = ("--failure-exit-code", str(_FAILED))
         if call.selection is None:
             return (*argv, *ours, *exits)
-        options = [word for word in argv[at + 1 :] if not re.search(r"_spec\.rb|^(?:\./)?spec(?:/|$)", word)]
+        options = _options(argv[at + 1 :])
         files = sorted(path for path in call.selection.files if path.endswith(".rb"))
         return (*argv[: at + 1], *options, *ours, *exits, *files)
 
@@ -117,6 +123,15 @@ class RspecRunner(RubyRunner):
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control groups among its own."""
         return rspec_control(path, content, names) if path.endswith("_spec.rb") else None
+
+
+def _options(words: Sequence[str]) -> Iterator[str]:
+    """Yield the options of a call of rspec with their values, without the specs that it names."""
+    before = ""
+    for word in words:
+        if _TAKES_VALUE.fullmatch(before) or not re.search(r"_spec\.rb|^(?:\./)?spec(?:/|$)", word):
+            yield word
+        before = word
 
 
 def _case(example: _Example, project: Project) -> Case:
