@@ -82,7 +82,7 @@ class BudgetedCoder:
         told = plausible_usd(usage.cost_usd)
         if told is not None:
             return told if usage.cost_source in {METERED, ESTIMATED} else min(told, reserved), usage.cost_source
-        usd = self._ledger.limits.unknown_run
+        usd = max(self._ledger.limits.unknown_run, reserved)
         self._unpriced.tell(backend, usage.model, usd)
         return usd, "unknown"
 

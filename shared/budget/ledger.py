@@ -122,7 +122,8 @@ class Ledger:
         unknown = sum(run.source == "unknown" for run in books.runs)
         if not unknown:
             return found
-        return f"{found}\n\nRuns whose cost nobody knows: {unknown}, counted as ${self.limits.unknown_run:.2f} each."
+        each = f"${self.limits.unknown_run:.2f} each, or their budget if that is more"
+        return f"{found}\n\nRuns whose cost nobody knows: {unknown}, counted as {each}."
 
     def _books(self, now: datetime) -> Books:
         return ledger_lines.books(self._log.entries, now, self.limits.unknown_run)

@@ -164,6 +164,12 @@ async def test_an_unknown_cost_counts_fifteen_dollars_and_is_told_once_per_backe
     assert errors == [("cost_unknown", name) for name in ("one", "two", "one")]
 
 
+async def test_an_unknown_cost_counts_no_less_than_what_the_run_was_allowed_to_spend(tmp_path: Path) -> None:
+    gate, remote = await paid(tmp_path, Priced(None), Budgets(issue=100, unknown_run=15))
+    await gate.run(replace(REQUEST, limits=replace(REQUEST.limits, budget_usd=40.0)))
+    assert await settled(remote) == [(40.0, "unknown")]
+
+
 async def test_of_a_run_that_was_cut_off_the_backend_of_its_role_is_named(tmp_path: Path) -> None:
     told, endless = Told(), Endless(None, name="two")
     gate, _ = await paid(tmp_path, RoleRouter(Priced(1.0), {"debugger": RoleOverride(endless)}), Budgets(), told=told)
