@@ -127,6 +127,7 @@ _NEXT = {
     Blocker.BASE_RED: "The checks of the base branch fail; it is merged when they pass.",
     Blocker.BASE_RUNNING: "The checks of the base branch are running since the last merge; it is merged after that.",
     Blocker.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged then.",
+    Blocker.UNDECIDED: "GitHub has not said yet if it has what `{base}` requires; it is merged then.",
     Blocker.CONFLICT: "It conflicts with `{base}`: merge `{base}` into its branch, push that, then set `{reviewing}`.",
     Blocker.TURN: "One pull request at a time is brought up to date with `{base}` and merged; {missing} came first "
     "when this was written. This one continues by itself when that is merged, closed or flagged. GitHub may dismiss an "

@@ -13,7 +13,7 @@ from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
 from reviewer_agent.merge.approval import GivenOrder, MergeApproval, Remarks, Word
 from reviewer_agent.merge.blockers import Blocker, WaitReason
-from reviewer_agent.merge.merge_decision import first_blocker, unmet
+from reviewer_agent.merge.merge_decision import first_blocker, is_undecided, unmet
 from reviewer_agent.merge.merge_turns import REF as MERGES
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
@@ -198,9 +198,11 @@ class Observer:
     async def _with_rules(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """Add the base branch's rules that are not met; an approval by the pull request's own author does not count."""
         rules = await self._forge.checks.merge_rules(s.pull_request.base_branch)
+        required = await self._forge.checks.required(s.pull_request.base_branch)
         standing = [one for one in standing_approvals(reviews) if one.author.id != s.pull_request.author.id]
         approving = [one for one in standing if await self._counts(one)] if rules.approvals or rules.last_push else []
         s = replace(s, queue=rules.queue, unmet=unmet(rules, s.pull_request, approving))
+        s = replace(s, undecided=is_undecided(rules, required, s.pull_request))
         if s.outside is None or s.verdict is None:
             return s
         # Anybody's word counts here: without it, the engine would have put it in by itself.

@@ -108,6 +108,8 @@ class Snapshot:
     """The pull request whose turn comes before it; 0: none does."""
     unmet: tuple[str, ...] = ()
     """Rules of its base branch that it does not meet."""
+    undecided: bool = False
+    """True if its base branch has rules, and GitHub has not found out yet if it meets them."""
     queue: bool = False
     """True if GitHub's merge queue merges."""
     called_back: bool = False

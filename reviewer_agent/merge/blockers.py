@@ -35,6 +35,7 @@ class Blocker(StrEnum):
     BASE_RED = "the checks of the base branch fail"
     BASE_RUNNING = "the checks of the base branch have not finished since the last merge"
     REQUIRED = "its base branch requires more than it has"
+    UNDECIDED = "GitHub has not found out yet if it has what its base branch requires"
     CONFLICT = "it cannot be merged into its base as it is"
     TURN = "it is brought up to date with its base when its turn comes"
     REFUSED = "GitHub refused the merge"
@@ -72,7 +73,9 @@ ON_ORDER = frozenset(
 )
 """Blockers that a person's `/merge` clears."""
 
-PASSING = frozenset({Blocker.UNSEEN, Blocker.CHECKS_RUNNING, Blocker.CHECKS_AWAITED, Blocker.BASE_RUNNING})
+PASSING = frozenset(
+    {Blocker.UNSEEN, Blocker.CHECKS_RUNNING, Blocker.CHECKS_AWAITED, Blocker.BASE_RUNNING, Blocker.UNDECIDED}
+)
 """Blockers that are worth waiting for with the lease kept."""
 
 UNANNOUNCED = PASSING | {

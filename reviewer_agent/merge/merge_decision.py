@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from reviewer_agent.links import is_revert
 from reviewer_agent.merge.blockers import OF_CARE, Blocker
@@ -18,6 +18,9 @@ _LETS_MERGE = frozenset({"clean", "unstable", "has_hooks"})
 
 _BLOCKED = "blocked"
 """GitHub's merge state of one that lacks something which a rule requires."""
+
+_UNKNOWN = "unknown"
+"""GitHub's merge state until it has been computed."""
 
 
 def first_blocker(s: Snapshot) -> Blocker | None:
@@ -54,6 +57,8 @@ def _rule_blocker(s: Snapshot) -> Blocker | None:
     """Return the reason for which GitHub would refuse the merge."""
     if s.unmet:
         return Blocker.REQUIRED
+    if s.undecided:
+        return Blocker.UNDECIDED
     if s.outside is not None and s.outside.held:
         return Blocker.TAKEN_OUT
     return Blocker.REFUSED if s.refused else None
@@ -83,6 +88,16 @@ def _ci_blocker(s: Snapshot) -> Blocker | None:
     if s.base_checks is CiVerdict.RED:
         return Blocker.BASE_RED
     return Blocker.BASE_RUNNING if s.settling else None
+
+
+def is_undecided(rules: MergeRules, required: Collection[str], pull_request: PullRequest) -> bool:
+    """Return whether GitHub still computes if the rules of the base branch are met; in its queue it checks them itself.
+
+    A merge is not tried to find that out: GitHub lets administrators, and others who may bypass rules, merge whatever
+    lacks something, without a word.
+    """
+    has_rules = rules != MergeRules() or bool(required)
+    return has_rules and not rules.queue and pull_request.merge_state == _UNKNOWN
 
 
 def unmet(rules: MergeRules, pull_request: PullRequest, approving: Sequence[Review]) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class MergeRules:
     `last_push`: an approval by somebody other than the author of the last push. `conversations`: all of them resolved.
     `up_to_date`: the branch has all that its base has. `queue`: merges go through GitHub's merge queue. `dismisses`:
     a push dismisses the approvals of earlier commits. `pull_requests`: the branch changes by pull requests only.
+    `other`: something else, which GitHub alone can tell.
     """
 
     approvals: int = 0
@@ -55,6 +56,7 @@ class MergeRules:
     queue: bool = False
     dismisses: bool = False
     pull_requests: bool = False
+    other: bool = False
 
     def __or__(self, other: MergeRules) -> MergeRules:
         return MergeRules(*map(max, astuple(self), astuple(other)))
@@ -94,8 +96,10 @@ def _rule(value: Any) -> MergeRules:
             return MergeRules(up_to_date=bool(asked.get("strict_required_status_checks_policy")))
         case "merge_queue":
             return MergeRules(queue=True)
-        case _:
+        case "creation" | "deletion" | "non_fast_forward":  # about the branch itself, not about what is merged into it
             return MergeRules()
+        case _:
+            return MergeRules(other=True)
 
 
 def _protection(value: Any) -> MergeRules:

@@ -13,6 +13,7 @@ from reviewer_merge_scene import MERGE, TIDIED
 
 from shared.ci.ci_round import BASE_MOVED
 from shared.errors import NotAllowed, UnknownOutcome
+from shared.github.branch_rules import MergeRules
 from shared.github.errors import HeadMoved, Refused
 from shared.lock.codec import ItemKey
 from shared.lock.fence import Fence
@@ -51,6 +52,35 @@ async def test_a_refused_merge_is_tried_at_once_when_githubs_word_on_it_changes(
     await tick(world, **auto())
     world.server.seconds += 60
     world.change(merge_state="clean")
+    await tick(world, **auto())
+    assert world.merges()[0] == MERGE
+
+
+@pytest.mark.fault(44)
+@pytest.mark.parametrize(
+    ("rules", "required"),
+    [
+        (MergeRules(code_owners=True), frozenset()),
+        (MergeRules(other=True), frozenset()),
+        (MergeRules(), frozenset({"ci"})),
+    ],
+)
+async def test_where_there_are_rules_nothing_is_merged_until_github_has_computed_its_word(
+    rules: MergeRules, required: frozenset[str]
+) -> None:
+    world = World(answers=[answer()], rules=rules, required=required)
+    world.change(merge_state="unknown")
+    await tick(world, **auto())
+    assert world.merges() == [], "an administrator's token would be let through"
+    world.server.seconds += 60
+    world.change(merge_state="clean")
+    await tick(world, **auto())
+    assert world.merges()[0] == MERGE
+
+
+async def test_where_there_are_none_a_merge_finds_out_by_itself() -> None:
+    world = World(answers=[answer()])
+    world.change(merge_state="unknown")
     await tick(world, **auto())
     assert world.merges()[0] == MERGE
 
