@@ -15,6 +15,7 @@ from reviewer_agent.merge.approval import GivenOrder, MergeApproval, Remarks, Wo
 from reviewer_agent.merge.blockers import Blocker, WaitReason
 from reviewer_agent.merge.merge_decision import first_blocker, is_undecided, unmet
 from reviewer_agent.merge.merge_turns import REF as MERGES
+from reviewer_agent.merge.queue_exit import QueueEntry
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.review.evidence import stated
@@ -201,7 +202,8 @@ class Observer:
         required = await self._forge.checks.required(s.pull_request.base_branch)
         standing = [one for one in standing_approvals(reviews) if one.author.id != s.pull_request.author.id]
         approving = [one for one in standing if await self._counts(one)] if rules.approvals or rules.last_push else []
-        s = replace(s, queue=rules.queue, unmet=unmet(rules, s.pull_request, approving))
+        entered = QueueEntry.of(s.fence).head == s.fence.work_head  # a queue that no rule shows, see `Merging.merge`
+        s = replace(s, queue=rules.queue or entered, unmet=unmet(rules, s.pull_request, approving))
         s = replace(s, undecided=is_undecided(rules, required, s.pull_request))
         if s.outside is None or s.verdict is None:
             return s

@@ -35,6 +35,8 @@ from shared.workflow import TERMINAL, Role, Stage
 _OF_BASE = ("not mergeable", "merge conflict", "out of date", "not up to date", "status checks are expected")
 """GitHub's words for a refusal because of the base; the last is its word for a branch that is behind the base."""
 
+_OF_QUEUE = "through the merge queue"
+"""GitHub's words for a branch whose merge queue is required by classic protection, which REST does not show."""
 
 log = structlog.get_logger()
 
@@ -63,6 +65,8 @@ class Merging:
             self._forge.turns.keep(snapshot.pull_request.number)  # it may be merged: nobody else's turn yet
             raise
         except (Refused, NotAllowed) as refused:
+            if isinstance(refused, Refused) and refused.says(_OF_QUEUE):
+                return await self._enter_queue(held, snapshot, QueueEntry.of(held.fence))
             return await self._handle_refusal(held, snapshot, refused)
         finally:
             await self._forge.turns.give_back(held, snapshot.pull_request.number)

@@ -46,6 +46,22 @@ async def test_an_approved_pull_request_is_merged_by_the_queue_and_ends_as_any_o
         assert found.stage is Stage.DONE
 
 
+async def test_a_queue_that_no_rule_shows_is_entered_when_github_names_it(engine: Engine) -> None:
+    engine.lab.configure(REPOSITORY, protections={"main": Protection(merge_queue=True, hidden=True)})
+    change = await opened(engine, "one")
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await looks(engine, reviewer)
+        assert "It waits in GitHub's merge queue" in status(engine, change.number)
+        said = claims(engine, change.number)
+        await looks(engine, reviewer)
+        assert (claims(engine, change.number), merges_asked(engine)) == (said, 1), "it is asked for once"
+        assert await engine.lab.work_on_queue(REPOSITORY) == [change.number]
+        await looks(engine, reviewer)
+    found = await engine.fence(Role.REVIEWER, change.number)
+    assert found is not None
+    assert found.stage is Stage.DONE
+
+
 async def test_what_the_queue_takes_out_is_brought_in_step_and_enters_it_again(engine: Engine) -> None:
     engine.script(TESTS + CODE + REVIEW)
     engine.ready("Greet people")
