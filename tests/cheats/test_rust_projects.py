@@ -85,6 +85,18 @@ async def test_a_binary_that_leaves_early_passes_nothing_that_did_not_run(packag
     assert f"{NEW}::stays" not in run.passed
 
 
+async def test_a_test_whose_stack_overflows_has_failed(package: Checkout) -> None:
+    deep = "pub fn deep(n: u64) -> u64 { if n == 0 { 0 } else { 1 + deep(n - 1) } }\n"
+    goes = "#[test]\nfn goes_deep() { assert_eq!(small_shop::deep(1 << 40), 1 << 40); }\n"
+    rests = "#[test]\nfn rests() { std::thread::sleep(std::time::Duration::from_secs(2)); }\n"
+    run = await package.run({"src/lib.rs": BASE["src/lib.rs"] + deep, NEW: goes + rests})
+    result = run.results[f"{NEW}::goes_deep"]
+    assert (run.finished, result.kind, result.asserted) == (True, FailureKind.ASSERTION_OR_EXCEPTION, False)
+    assert result.first_line == "it ended the test binary (exit code 134)"
+    assert run.results.keys() >= {"tests/basket.rs::holds_prices"}
+    assert f"{NEW}::rests" not in run.passed
+
+
 async def test_a_file_with_an_old_time_is_built_again(package: Checkout) -> None:
     await package.run()
     library = package.root / "src/lib.rs"

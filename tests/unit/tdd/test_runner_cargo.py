@@ -239,6 +239,32 @@ def test_a_binary_that_ended_early_is_told(project: Project) -> None:
     assert [CARGO.classify(case, project) for case in report.cases] == [FailureKind.OTHER, FailureKind.COLLECTION]
 
 
+@pytest.mark.parametrize(
+    ("code", "others", "said", "crashed"),
+    [
+        (134, (), "free(): invalid pointer", True),
+        (3, (), "", True),
+        (134, ("rests",), "thread 'adds' (7) has overflowed its stack", True),
+        (134, ("rests",), "thread 'adds' has overflowed its stack", True),
+        (134, ("rests",), "thread 'other' has overflowed its stack", False),
+        (139, ("rests",), "", False),
+        (137, (), "", False),
+        (0, (), "", False),
+    ],
+)
+def test_a_test_that_crashed_failed_for_a_reason(
+    project: Project, code: int, others: tuple[str, ...], said: str, crashed: bool
+) -> None:
+    begun = [harness_line(name, "started") for name in ("adds", *others)]
+    lines = session("it-1", code, *begun, *said.split("\n"))
+    cases = CARGO.read(stream(artifact(project, "test", "it", "tests/it.rs"), *lines), project).cases
+    kinds = {CARGO.identify(case)[0]: CARGO.classify(case, project) for case in cases}
+    found, lost = FailureKind.ASSERTION_OR_EXCEPTION, {f"tests/it.rs::{name}": FailureKind.OTHER for name in others}
+    whole = {} if crashed else {"tests/it.rs": FailureKind.COLLECTION}
+    assert kinds == {"tests/it.rs::adds": found if crashed else FailureKind.OTHER, **lost, **whole}
+    assert not any(CARGO.asserted(case) for case in cases)
+
+
 def test_a_target_that_was_not_built_is_a_case_for_each_file_with_tests(project: Project) -> None:
     said = "error[E0432]: unresolved import `crate::sub`\n --> src/lib.rs:1:5\n"
     report = CARGO.read(stream(error(project, "lib", "calc_x", "src/lib.rs", said)), project)

@@ -6,7 +6,7 @@ The reader of the stream that `cargo_script` writes: the built targets, and the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -21,6 +21,8 @@ from worker_agent.tdd.runners.rust_doctests import is_in_test
 from worker_agent.tdd.runners.test_run import MESSAGE_LIMIT, Case, CaseOutcome, Report
 
 NOT_RUN = "the test binary ended before its tests were through"
+CRASHED = "it ended the test binary"
+"""The beginning of the message of a test that crashed: nothing after it has a result."""
 IN_THE_TEST = "in the test, "
 """The beginning of a panic's message if the test itself raised it."""
 
@@ -35,6 +37,9 @@ _PANIC = re.compile(
     r"(?P<said>[^\n]*)",
     re.MULTILINE | re.DOTALL,
 )
+_OVERFLOWED = re.compile(r"([\w:]+)' (?:\(\d+\) )?has overflowed its stack")
+"""Rust's words about a thread."""
+_ENDED_FROM_OUTSIDE = frozenset({None, 128 + 9, 128 + 15})
 _PLACE = re.compile(r"^\s*(?:-->|:::) (\S+?\.rs):\d+", re.MULTILINE)
 
 
@@ -76,16 +81,32 @@ def _whole(session: Session, root: str) -> Case:
 
 
 def _cut_short(session: Session, root: str, project: Project) -> list[Case]:
-    """Return the results before a binary ended early: a test that had begun failed, and the file lacks results."""
+    """Return the results before a binary ended early: tests that had begun failed.
+
+    The file lacks results, unless one of them is known to have crashed: then that one failed for a reason of its own.
+    """
     cases = [case for event in session.events if (case := _case(event, root, project))]
     ended = {name for word in _OUTCOMES for name in names(session, word)}
     begun = [name for name in names(session, "started") if name not in ended]
     reason = f"{NOT_RUN} (exit code {session.code})"
     text = "\n".join(session.text)[-MESSAGE_LIMIT:]
+    crashed = _crashed(begun, session)
     for name in begun:
         file, rest = module_file(root, name, project)
-        cases.append(Case(rest, "", file, CaseOutcome.ERROR, reason, text))
-    return [*cases, Case(root, "", root, CaseOutcome.ERROR, reason, text)]
+        said = f"{CRASHED} (exit code {session.code})" if name in crashed else reason
+        cases.append(Case(rest, "", file, CaseOutcome.ERROR, said, text))
+    return cases if crashed else [*cases, Case(root, "", root, CaseOutcome.ERROR, reason, text)]
+
+
+def _crashed(begun: Sequence[str], session: Session) -> frozenset[str]:
+    """Return which of the tests that had begun ended the binary: the only one, or whose stack overflowed.
+
+    None if it left with success, or was ended from outside.
+    """
+    if not session.code or session.code in _ENDED_FROM_OUTSIDE:
+        return frozenset()
+    overflowed = set(_OVERFLOWED.findall("\n".join(session.text)))
+    return frozenset(begun if len(begun) == 1 else overflowed.intersection(begun))
 
 
 def _disagreement(session: Session) -> str:
