@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -133,7 +134,7 @@ def _signing_key(file: Path) -> bytes:
 def _private_text(file: Path, key: str) -> str:
     try:
         status = file.stat()
-        text = file.read_text(encoding="ascii")
+        text = file.read_bytes().removeprefix(BOM_UTF8).decode("ascii")
     except OSError as error:
         raise MissingCredentials(f"The token file {file} ({key}) cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
@@ -154,8 +155,11 @@ def open_to_others(status: os.stat_result, reader: int) -> bool:
     return bool(status.st_mode & (_OTHERS & ~_HANDED_OVER if handed_over else _OTHERS))
 
 
+_NEVER_IN_A_TOKEN = frozenset(" \"'")
+
+
 def _token(text: str, place: str) -> SecretStr:
     token = text.strip()
-    if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise MissingCredentials(f"What is in {place} is not a token.")
+    if not token or not token.isascii() or not token.isprintable() or _NEVER_IN_A_TOKEN & set(token):
+        raise MissingCredentials(f"What is in {place} is not a token: write the token there, and nothing else.")
     return SecretStr(token)

@@ -79,7 +79,8 @@ def parse(data: bytes) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise Unreadable(line, column, f"not valid YAML: {error.problem or error.context}") from None
+        tab = "; indent with blanks, not with tabs" if "\\t" in str(error.problem) else ""
+        raise Unreadable(line, column, f"not valid YAML: {error.problem or error.context}{tab}") from None
     except RecursionError:
         raise Unreadable(1, 1, "nested too deeply") from None
     return reader.document

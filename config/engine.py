@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from config.observability import EventSettings, HealthSettings, TelemetrySettings
 from config.quiet_hours import QuietHoursSettings
 from config.repository import Backend, RepositorySettings
-from config.section import Section, Text, UserPath
+from config.section import Mentioned, Section, Text, UserPath, Variable
 from config.spending_limits import BudgetSettings, PriceSettings
 from shared.github.address import LOOPBACK
 
@@ -45,6 +45,8 @@ def _api_root(url: str) -> str:
         _ = parts.port
     except ValueError:
         raise ValueError(message) from None
+    if parts.hostname in {"github.com", "www.github.com"}:
+        raise ValueError("is GitHub's site, not its API; write https://api.github.com")
     plain = parts.scheme in {"http", "https"} and parts.hostname and not (parts.query or parts.fragment)
     if not plain or "@" in parts.netloc or any(c.isspace() for c in url):
         raise ValueError(message)
@@ -63,7 +65,7 @@ class GitHubApp(Section):
 class GitHubSettings(Section):
     """Access to GitHub."""
 
-    token_env: Text = "GITHUB_TOKEN"
+    token_env: Variable = "GITHUB_TOKEN"
     """Environment variable with the token."""
     token_file: UserPath | None = None
     """File (mode 0600) with the token; it precedes `token_env`."""
@@ -91,11 +93,11 @@ class GitHubSettings(Section):
 class LockSettings(Section):
     """Times of the lock, in seconds."""
 
-    timeout: int = Field(1800, ge=1)
+    timeout: int = Field(1800, ge=1, le=2_592_000)
     """Seconds of silence after which a lock may be taken over."""
-    self_fence: float = Field(1500, gt=0)
+    self_fence: float = Field(1500, gt=0, le=2_592_000)
     """Seconds without a heartbeat after which an agent stops itself."""
-    heartbeat: float = Field(300, gt=0)
+    heartbeat: float = Field(300, gt=0, le=2_592_000)
     """Seconds between two signs of life."""
     settle: float = Field(5, ge=0)
     """Seconds before a comment that replicas may lack is read again."""
@@ -153,7 +155,7 @@ class SandboxLimits(Section):
 class NotifySettings(Section):
     """Receivers of a message when a person is needed."""
 
-    mention: tuple[Text, ...] = ()
+    mention: tuple[Mentioned, ...] = ()
     """Logins that are mentioned in a comment."""
     webhook: SecretStr | None = None
     """URL that receives a signed POST."""
@@ -174,7 +176,7 @@ class WebhookSettings(Section):
     """Address to listen at, behind your reverse proxy."""
     port: int | None = Field(None, ge=0, le=65535)
     """First port to try; further agents take the next. 0 takes any, null no webhooks."""
-    secret_env: Text = "WORKFLOW_ENGINE_WEBHOOK_SECRET"
+    secret_env: Variable = "WORKFLOW_ENGINE_WEBHOOK_SECRET"
     """Environment variable with the webhook's secret."""
     secret_file: UserPath | None = None
     """File (mode 0600) with the secret; it precedes `secret_env`."""
@@ -246,7 +248,7 @@ class EngineSettings(Section):
     """Hours in which no new work begins, as in `[{start: "22:00", end: "06:00"}]`."""
     max_iterations: int = Field(0, ge=0)
     """Ticks after which an agent ends; 0 means never."""
-    stop_seconds: float = Field(28, gt=0)
+    stop_seconds: float = Field(28, gt=0, le=86_400)
     """Seconds after which a stopping process ends; less than a service manager waits."""
 
     def cli(self, backend: str) -> str:

@@ -12,7 +12,7 @@ class EventSettings(Section):
 
     url: SecretStr | None = None
     """Database, as in `postgresql://user:password@host/database`; null means a file in `state_dir`."""
-    retention_days: int = Field(90, ge=1)
+    retention_days: int = Field(90, ge=1, le=36_500)
     """Days after which events are deleted."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from config.section import Section, Text
+from config.section import Login, Section, Text
 from config.suites import Directory, Pattern, SuiteSettings
 from shared.llm import BACKENDS
 from shared.workflow.labels import Labels
@@ -295,15 +295,15 @@ class RepositorySettings(Section):
     Conventional Commits."""
     docs_url: Annotated[Text, AfterValidator(web_address)] | None = None
     """Page about the engine's commands that pull requests link; null means no link."""
-    reviewers: tuple[Text, ...] = ()
+    reviewers: tuple[Login, ...] = ()
     """Logins whose review is requested."""
-    assign: Text | None = None
+    assign: Login | None = None
     """Login that is assigned to an item in work; null means nobody."""
     take_assigned_issues: bool = False
     """True if issues that are assigned to a person are begun, too."""
     approval: Literal["auto", "comment", "terminal"] = "comment"
     """Approval of a plan: by nobody, by `/approve`, or at the terminal."""
-    approval_timeout_hours: float = Field(24, gt=0)
+    approval_timeout_hours: float = Field(24, gt=0, le=87_600)
     """Hours after which an approval, or an item that a red check or an edit holds up, is escalated once."""
     refactor: Literal["off", "auto", "approve"] = "auto"
     """Refactoring after green: none, without confirmation, or confirmed by a person."""
@@ -315,7 +315,7 @@ class RepositorySettings(Section):
     """Last lines of a squash or merge commit, as in `["Signed-off-by: Ada <ada@example.org>"]`."""
     merge_max_lines: int | None = Field(800, ge=1)
     """Changed lines, deleted files aside, up to which no person is needed for a merge; null means any number."""
-    merge_cooling_minutes: float = Field(0, ge=0)
+    merge_cooling_minutes: float = Field(0, ge=0, le=525_600)
     """With `merge: auto`, minutes between approval and merge, for people to object."""
     merge_by_requester: bool = True
     """True if `/merge` by the author of the issue or its story counts; false needs a second person."""

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from config.document import Document, Problem
 from config.rules import Broken, KeyPath, RulesBroken, dotted
 from config.settings import Settings
+from shared.text import one_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -144,9 +145,9 @@ def complaint(error: ErrorDetails, path: KeyPath, model: type[BaseModel] = Setti
     if kind == "string_type":  # a number is not shown: the key may be a secret's
         return f"must be text, not {'a number' if type(given) in (int, float) else _describe(given)}"
     if bound := _BOUNDS.get(kind):
-        return f"must be {_BOUND_WORDS[bound]} {error['ctx'][bound]:g}, not {given:g}"
+        return f"must be {_BOUND_WORDS[bound]} {error['ctx'][bound]:.15g}, not {given:.15g}"
     if wanted := _WANTED.get(kind):
-        return f"must be {wanted}, not {_describe(given)}"
+        return f"must be {wanted}{_advice(kind, given, path, model)}"
     if kind == "string_too_short":
         return "must not be empty"
     if kind == "too_short":
@@ -155,14 +156,36 @@ def complaint(error: ErrorDetails, path: KeyPath, model: type[BaseModel] = Setti
     return message[:1].lower() + message[1:]
 
 
+def _advice(kind: str, given: Any, path: KeyPath, model: type[BaseModel]) -> str:
+    """Return what a value is not, and how it is written where that is often mistaken."""
+    if kind in {"int_type", "float_type"} and isinstance(given, str) and any(char.isdigit() for char in given):
+        return " without unit or quotes, not text"
+    if kind == "model_type" and (needed := _required(model, path)):
+        return f", not {_describe(given)}; it needs at least '{needed[0]}:'"
+    return f", not {_describe(given)}"
+
+
+def _required(model: type[BaseModel], path: KeyPath) -> list[str]:
+    for part in path:
+        if part in model.model_fields and (below := section(model.model_fields[str(part)].annotation)):
+            model = below[0]
+    return [name for name, field in model.model_fields.items() if field.is_required()]
+
+
 def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
-    elsewhere = [_under(home) for home in homes(Settings, str(path[-1]))]
+    word, here = str(path[-1]), known(model, path[:-1])
+    elsewhere = [_under(home) for home in homes(Settings, word)]
     if elsewhere and model is not Settings:
         return "unknown key here; it is set in the configuration of the engine's operator alone"
-    if elsewhere:
+    if elsewhere and not any(key.endswith(f"_{word}") for key in here):
         return f"unknown key here; it belongs {', or '.join(elsewhere)}"
-    near = get_close_matches(str(path[-1]), known(model, path[:-1]), n=1)
+    longer = [key for key in here if len(word) >= _SHORTEST_BEGINNING and key.startswith(word.casefold())]
+    near = longer[:1] or get_close_matches(word, here, n=1)
     return "unknown key" + (f"; did you mean '{near[0]}'?" if near else "")
+
+
+_SHORTEST_BEGINNING = 4
+"""Letters of a key that are enough to know the whole one."""
 
 
 def _under(home: tuple[str, ...]) -> str:
@@ -175,9 +198,13 @@ def _under(home: tuple[str, ...]) -> str:
 
 def _not_a_choice(given: Any, words: list[str], is_key: bool) -> str:
     near = get_close_matches(given, words, n=1) if isinstance(given, str) else []
-    shown = repr(given) if isinstance(given, str) else _describe(given)
+    shown = repr(one_line(given, _SHOWN_CHARS)) if isinstance(given, str) else _describe(given)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     return f"{'unknown key' if is_key else f'is {shown}'}, not one of {', '.join(words)}{hint}"
+
+
+_SHOWN_CHARS = 60
+"""Characters of a wrong word that are shown."""
 
 
 def _describe(value: Any) -> str:

@@ -57,6 +57,7 @@ def test_a_missing_token_names_the_variable(environment: dict[str, str]) -> None
         ("", 0o600, "is not a token"),
         ("two words", 0o600, "is not a token"),
         (f"{TOKEN}\n{TOKEN}", 0o600, "is not a token"),
+        (f'"{TOKEN}"', 0o600, "is not a token: write the token there, and nothing else"),
         (b"\xff\xfe", 0o600, "does not hold a token"),
     ],
 )
@@ -68,6 +69,11 @@ def test_an_unusable_token_file_is_not_passed_over(
         credentials(github, {"GITHUB_TOKEN": "other"}, reviewer=False)
     assert "github.token_file" in str(caught.value)
     assert TOKEN not in str(caught.value)
+
+
+def test_the_mark_with_which_some_editors_begin_a_file_is_no_part_of_a_token(tmp_path: Path) -> None:
+    github = GitHubSettings(token_file=secret(tmp_path / "token", b"\xef\xbb\xbf" + f"{TOKEN}\r\n".encode()))
+    assert credentials(github, {}, reviewer=False).get_secret_value() == TOKEN
 
 
 @pytest.mark.fault(4)

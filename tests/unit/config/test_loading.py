@@ -46,7 +46,69 @@ MISTAKES = [
         "repos.yml:3:20: repositories[0].poll_interval: must be greater than 0, not -1.5",
     ),
     (ROW + "    poll_interval: often", "repos.yml:3:20: repositories[0].poll_interval: must be a number, not text"),
-    (ROW + "    poll_interval: '30'", "repos.yml:3:20: repositories[0].poll_interval: must be a number, not text"),
+    (
+        ROW + "    poll_interval: '30'",
+        "repos.yml:3:20: repositories[0].poll_interval: must be a number without unit or quotes, not text",
+    ),
+    (
+        ROW + "lock: {timeout: 30m}",
+        "repos.yml:3:17: lock.timeout: must be a whole number without unit or quotes, not text",
+    ),
+    (
+        ROW + "lock: {timeout: 999999999999}",
+        "repos.yml:3:17: lock.timeout: must be at most 2592000, not 999999999999",
+    ),
+    (
+        ROW + "    approval_timeout_hours: 1e90",
+        "repos.yml:3:29: repositories[0].approval_timeout_hours: must be at most 87600, not 1e+90",
+    ),
+    (
+        ROW + "events: {retention_days: 999999999999}",
+        "repos.yml:3:26: events.retention_days: must be at most 36500, not 999999999999",
+    ),
+    (ROW + "repos: [{name: a/c}]", "repos.yml:3:1: repos: unknown key; did you mean 'repositories'?"),
+    (ROW + "repository: a/c", "repos.yml:3:1: repository: unknown key; did you mean 'repositories'?"),
+    (
+        ROW + "    backend: codex",
+        "repos.yml:3:5: repositories[0].backend: unknown key; did you mean 'llm_backend'?",
+    ),
+    (
+        "repositories: [a/b]",
+        "repos.yml:1:16: repositories[0]: must be a mapping of keys to values, not text; it needs at least 'name:'",
+    ),
+    (
+        ROW + "    reviewers: ['@ada']",
+        "repos.yml:3:17: repositories[0].reviewers[0]: is not a login; write it as GitHub shows it, without @, as in "
+        "'octocat'",
+    ),
+    (
+        ROW + "notify: {mention: [org/team, '@ada']}",
+        "repos.yml:3:30: notify.mention[1]: is not a login; write it as GitHub shows it, without @, as in 'octocat'",
+    ),
+    (
+        ROW + "github: {token_env: ghp_abcdefghijkl}",
+        "repos.yml:3:21: github.token_env: is not the name of an environment variable; the secret itself stands in the "
+        "variable, never here",
+    ),
+    (
+        ROW + "github: {api_url: https://github.com}",
+        "repos.yml:3:19: github.api_url: is GitHub's site, not its API; write https://api.github.com",
+    ),
+    (
+        ROW + "state_dir: $HOME/engine",
+        "repos.yml:3:12: state_dir: starts with $, and $CREDENTIALS_DIRECTORY and ~ alone are replaced; write the "
+        "whole path",
+    ),
+    (ROW + "state_dir: ' '", "repos.yml:3:12: state_dir: must not be empty"),
+    (
+        f"{ROW}    merge: {'x' * 500}",
+        f"repos.yml:3:12: repositories[0].merge: is '{'x' * 59}…', not one of never, approve, auto",
+    ),
+    (
+        "repositories:\n\t- name: a/b",
+        "repos.yml:2:1: not valid YAML: found character '\\t' that cannot start any token; indent with blanks, not "
+        "with tabs",
+    ),
     (ROW + "    max_attempts: 2.5", "repos.yml:3:19: repositories[0].max_attempts: must be a whole number, not 2.5"),
     (ROW + "    max_attempts: true", "repos.yml:3:19: repositories[0].max_attempts: must be a whole number, not true"),
     (ROW + "    max_attempts:", "repos.yml:3:18: repositories[0].max_attempts: must be a whole number, not nothing"),
@@ -94,7 +156,10 @@ MISTAKES = [
     ("repositories: []", "repos.yml:1:15: repositories: needs at least 1 item"),
     ("repositories: [{}]", "repos.yml:1:16: repositories[0].name: this key is required"),
     ("max_concurrent: 1", "repos.yml:1:1: repositories: this key is required"),
-    ("- name: a/b", "repos.yml:1:1: must be a mapping of keys to values, not a list"),
+    (
+        "- name: a/b",
+        "repos.yml:1:1: must be a mapping of keys to values, not a list; it needs at least 'repositories:'",
+    ),
     ("repositories: [{name: a}]", "repos.yml:1:23: repositories[0].name: is not a repository; write owner/repo,"),
 ]
 

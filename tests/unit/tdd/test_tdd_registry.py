@@ -29,6 +29,8 @@ def _nothing(path: str) -> bytes | None:
             ("pytest", "tests/test_a.py::TestC", "--tb=short", "-n=2", "#1"),
         ),
         ("A=1 B_2='x y' pytest", ("env", "A=1", "B_2=x y", "pytest")),
+        ("pytest -q \\\n  --tb=short\n", ("pytest", "-q", "--tb=short")),
+        ("sh -c 'cd x\nmake'", ("sh", "-c", "cd x\nmake")),
     ],
 )
 def test_a_command_is_split_like_a_shell_does(text: str, argv: tuple[str, ...]) -> None:
@@ -45,6 +47,8 @@ def test_a_command_is_split_like_a_shell_does(text: str, argv: tuple[str, ...]) 
         ("pytest | tee log", "uses '|'"),
         ("pytest>log", "uses '>'"),
         ("pytest; true", "uses ';'"),
+        ("uv sync\nnpm ci\n", "test_command has several lines, 'uv sync' and more, but it is run without a shell"),
+        ("cd x &&\n  make", "uses '&&'"),
     ],
 )
 def test_what_needs_a_shell_is_refused(text: str, sentence: str) -> None:

@@ -9,13 +9,19 @@ from pathlib import PurePosixPath
 
 from shared.errors import Misconfigured
 
-OPERATOR = re.compile(r"[();<>|&]+")
+_OPERATORS = "();<>|&\n"
+
+OPERATOR = re.compile(f"[{re.escape(_OPERATORS)}]+")
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 def shell_words(text: str) -> tuple[str, ...]:
-    """Return the words and operators of a line of shell; raise `ValueError` for an unclosed quote."""
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+    """Return the words and operators of some shell; a line's end is an operator. Raises `ValueError`.
+
+    `ValueError` stands for an unclosed quote.
+    """
+    lexer = shlex.shlex(text.strip().replace("\\\n", ""), posix=True, punctuation_chars=_OPERATORS)
+    lexer.whitespace = " \t\r"
     lexer.whitespace_split = True
     lexer.commenters = ""
     return tuple(lexer)
@@ -45,7 +51,12 @@ def split(command: str, key: str = "test_command") -> tuple[str, ...]:
         raise Misconfigured(f"{key} is empty.")
     operator = next((word for word in argv if OPERATOR.fullmatch(word)), None)
     if operator is not None:
-        raise Misconfigured(
-            f"{key} '{command}' uses '{operator}', but it is run without a shell: put it into a script."
-        )
+        raise Misconfigured(f"{_shown(key, command, operator)}, but it is run without a shell: put it into a script.")
     return ("env", *argv) if ASSIGNMENT.match(argv[0]) else argv
+
+
+def _shown(key: str, command: str, operator: str) -> str:
+    lines = command.strip().splitlines()
+    if len(lines) > 1 and not operator.strip():
+        return f"{key} has several lines, '{lines[0]}' and more"
+    return f"{key} '{command}' uses '{operator.strip()}'"
