@@ -25,6 +25,8 @@ def one(comparison: Comparison) -> ComparedTest:
 OLD = "import pytest\n\ndef test_a():\n    x = f()\n    assert x == 1\n"
 ROWS = "@pytest.mark.parametrize('a', [1, 2])\ndef test_a(a):\n    assert f(a)\n"
 TABLE = "ROWS = [1, 2]\n@pytest.mark.parametrize('a', ROWS)\ndef test_a(a):\n    assert f(a)\n"
+BARE = "def test_a():\n    x = f()\n    assert x == 1\n"
+WARNS = "with pytest.warns(DeprecationWarning):"
 IN_CLASS = "class TestA:\n    def test_a(self):\n        assert 1\n"
 
 PYTHON = [
@@ -58,6 +60,18 @@ PYTHON = [
     ("a later definition", OLD, OLD + "\ndef test_a():\n    assert True\n", What.SKIPPED),
     ("an expected failure", OLD, OLD.replace("def ", "@pytest.mark.xfail\ndef "), What.SKIPPED),
     ("a patched test", OLD, OLD.replace("def test_a()", "@patch('a.b')\ndef test_a(b)"), What.STEPS),
+    (
+        "its body in a context",
+        BARE,
+        BARE.replace("    x = f()\n    ", f"    {WARNS}\n        x = f()\n        "),
+        What.STEPS,
+    ),
+    (
+        "its body in a loop",
+        BARE,
+        BARE.replace("    x = f()\n    ", "    for _ in (1, 2):\n        x = f()\n        "),
+        What.STEPS,
+    ),
 ]
 
 
@@ -83,6 +97,8 @@ OTHERS = [
     ("a.test.ts", "it('a', () => { f() })", "it.skip('a', () => { f() })", What.SKIPPED),
     ("a.test.ts", "it('a', () => { f() })", "it('b', () => { f() })", What.RENAMED),
     ("a.test.ts", "it.each([1, 2])('%s', () => {})", "it.each([1, 2, 3])('%s', () => {})", What.ADDED),
+    ("a.test.ts", "it('a', () => { f(); g() })", "it('a', () => { for (const x of y) { f(); g() } })", What.STEPS),
+    ("a.test.ts", "it('a', () => { f() })", "it('a', () => run(() => { f() }))", What.STEPS),
     (
         "a_test.go",
         "package a\nfunc TestA(t *T) { for _, c := range []int{1} { f(c) } }",

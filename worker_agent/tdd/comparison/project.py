@@ -56,9 +56,9 @@ class File:
         return bool(self.tests)
 
     @cached_property
-    def bodies(self) -> frozenset[str]:
-        """The meaning of each body in the file."""
-        return frozenset() if self.source is None else bodies_in(self.source)
+    def bodies(self) -> Mapping[str, tuple[int, ...]]:
+        """The meaning of each body in the file, with the places where it starts."""
+        return {} if self.source is None else bodies_in(self.source)
 
     @cached_property
     def imports(self) -> tuple[str, ...]:

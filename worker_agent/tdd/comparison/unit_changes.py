@@ -109,8 +109,9 @@ def _shorten(text: str) -> str:
 
 
 def _is_hidden(pair: Pair, old: TestUnit) -> bool:
-    """Return whether the old body is still in the file, but belongs to no test."""
-    return pair.new is not None and old.body in pair.new.bodies and old.body not in {unit.body for unit in pair.after}
+    """Return whether the old body is still in the file, but in no test; a test may have it in a `with` or a loop."""
+    places = () if pair.new is None else pair.new.bodies.get(old.body, ())
+    return bool(places) and not any(unit.start <= place < unit.end for unit in pair.after for place in places)
 
 
 def _changed_support(old: TestUnit, new: TestUnit) -> str:

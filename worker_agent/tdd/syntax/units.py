@@ -148,10 +148,15 @@ def _unit(source: Source, found: FoundTest, known: Definitions, elsewhere: Mappi
     )
 
 
-def bodies_in(source: Source) -> frozenset[str]:
-    """Return the meaning of every body in a file, of tests or not: as `TestUnit.body` has it."""
-    bodies = (child(node, "body") for node in walk(source.root))
-    return frozenset(digest(source, body) for body in bodies if body is not None)
+def bodies_in(source: Source) -> dict[str, tuple[int, ...]]:
+    """Map the meaning of every body in a file, of tests or not, as `TestUnit.body` has it, to where it starts."""
+    found: dict[str, tuple[int, ...]] = {}
+    for node in walk(source.root):
+        body = child(node, "body")
+        if body is not None:
+            meaning = digest(source, body)
+            found[meaning] = (*found.get(meaning, ()), body.start_byte)
+    return found
 
 
 def _statement(source: Source, statement: Node) -> str:
