@@ -272,5 +272,5 @@ class Lab(SiteActions):
         return response
 
     def _bare(self, full_name: str) -> Bare | None:
-        found = self.world.repository(full_name)
+        found = self.world.repository_of_git(full_name)
         return None if found is None else found.bare

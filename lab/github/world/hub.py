@@ -79,12 +79,16 @@ class World:
         repository_id = self.former_names.get(full_name.lower())
         return None if repository_id is None else self.repositories[repository_id]
 
+    def repository_of_git(self, full_name: str) -> RepositoryRecord | None:
+        """The repository that git is served under a name, which may be a former one; None if there is none."""
+        return self.repository(full_name) or self.moved(full_name)
+
     def authorise_git(self, value: str, full_name: str, writes: bool) -> str | None:
         """The login behind a token that may fetch from (or push to) a repository; None when it may not.
 
         401 for a token that is none, 403 for a push to a repository that is archived.
         """
-        token, repository = self._valid(value), self.repository(full_name)
+        token, repository = self._valid(value), self.repository_of_git(full_name)
         if token is None:
             raise Refusal(401, "Invalid username or token")
         if repository is None or not token.covers(repository.facts.id):
