@@ -38,6 +38,10 @@ class Calls:
         """Return the present URL of a path, renames included."""
         return self._root.url(self._moves.rewritten(path))
 
+    def is_renamed(self, path: str) -> bool:
+        """Return whether the repository in a path is known to have another name by now."""
+        return self._moves.rewritten(path) != path
+
     def name(self, call: ApiRequest) -> str:
         """Return a call in words, for errors."""
         return f"{call.method} {call.url.removeprefix(self._root.root)}"

@@ -305,6 +305,10 @@ class GitHub:
         self._reads.wrote(call, answer, value)
         return value
 
+    def is_renamed(self, root: str) -> bool:
+        """Return whether the repository at `root` was found under another name than that."""
+        return self._calls.is_renamed(root)
+
     def note_write(self, root: str) -> None:
         """Note that a request that names no repository was sent to change something in the one at `root`."""
         self._reads.note_write(f"{root}/")

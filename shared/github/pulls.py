@@ -62,11 +62,19 @@ class Pulls:
     async def of_branch(self, branch: str) -> tuple[PullRequest, ...]:
         """Return the pull requests from a branch of this repository, open or not, newest first."""
         found = await self._github.pages(self._path, head=f"{self._owner}:{branch}", state="all")
+        if not found and self._github.is_renamed(self._root) and await self._has_new_owner():
+            found = await self._github.pages(self._path, head=f"{self._owner}:{branch}", state="all")
         pulls = wire.each(wire.pull_request, found)
         for one in pulls:
             self._github.expect(self._root, ITEM, one.number)
         # GitHub ignores a head filter that it cannot parse and lists everything.
         return tuple(sorted((p for p in pulls if p.head_branch == branch), key=lambda p: -p.number))
+
+    async def _has_new_owner(self) -> bool:
+        """Return whether the repository was moved to another owner, by whose name its branches are found now."""
+        moved = wire.read(wire.repository, await self._github.get(self._root))
+        before, self._owner = self._owner, moved.full_name.partition("/")[0]
+        return self._owner.casefold() != before.casefold()
 
     async def open(self, title: str, body: str, head: str, base: str, permit: WritePermit) -> PullRequest:
         """Open a pull request, or adopt the open one that this branch already has.

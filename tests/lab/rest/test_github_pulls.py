@@ -44,6 +44,31 @@ async def test_the_pull_requests_of_a_branch_newest_first() -> None:
     assert script.calls == ["GET /repos/o/r/pulls?per_page=100&head=o:auto%2Fissue-42&state=all"]
 
 
+@pytest.mark.fault(3)
+async def test_the_pull_requests_of_a_branch_are_found_under_the_repositorys_new_owner() -> None:
+    moved = {"message": "Moved Permanently"}
+    here = {"id": 9, "full_name": "new/r", "default_branch": "main"}
+    async with scripted(
+        Plan(301, moved, {"Location": "ROOT/repositories/9/pulls?per_page=100&head=o:auto%2Fissue-42&state=all"}),
+        Plan(301, moved, {"Location": "ROOT/repositories/9"}),
+        Plan(body=[]),
+        Plan(body=here),
+        Plan(body=[pull(9)]),
+        Plan(body=[]),
+        Plan(body=here),
+    ) as (github, script):
+        pulls = Pulls(github, "o/r")
+        assert [one.number for one in await pulls.of_branch("auto/issue-42")] == [9], "GitHub knows no such owner"
+        assert await pulls.of_branch("auto/issue-43") == ()
+    assert script.calls[2:] == [
+        "GET /repositories/9/pulls?per_page=100&head=o:auto%2Fissue-42&state=all",
+        "GET /repositories/9",
+        "GET /repositories/9/pulls?per_page=100&head=new:auto%2Fissue-42&state=all",
+        "GET /repositories/9/pulls?per_page=100&head=new:auto%2Fissue-43&state=all",
+        "GET /repositories/9",
+    ]
+
+
 @pytest.mark.fault(32)
 async def test_an_open_pull_request_of_the_branch_is_adopted() -> None:
     async with scripted(Plan(201, pull(57)), Plan(422, EXISTS), Plan(body=[pull(60, state="closed"), pull(57)])) as (
