@@ -27,9 +27,11 @@ def main() -> None:
     except KeyboardInterrupt:  # outside of what the command line's framework catches
         sys.exit(128 + signal.SIGINT)
     except Exception as error:
-        from console.machine_faults import as_engine_error
-        from runtime.exit_codes import complain
+        from console.machine_faults import as_engine_error, nobody_reads
+        from runtime.exit_codes import FAILED, complain
 
+        if nobody_reads(error):
+            sys.exit(FAILED)
         if (told := as_engine_error(error)) is None:
             raise
         sys.exit(complain(told))

@@ -66,9 +66,9 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
     the engine works on a copy, and the result is a branch that you can fetch.
     """
     import anyio
-    from rich.console import Console
 
     from console.demo.command import DemoOptions, show
+    from console.printer import Printer
     from runtime.exit_codes import complain
     from shared.errors import EngineError
 
@@ -76,7 +76,7 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
         directory, stories, workers, keep, kill_every, set_up, llm, repo, story, test_command, budget, minutes
     )
     try:
-        raise typer.Exit(anyio.run(show, options, Console()))
+        raise typer.Exit(anyio.run(show, options, Printer()))
     except EngineError as error:
         raise typer.Exit(complain(error)) from None
 

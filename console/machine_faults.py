@@ -23,6 +23,11 @@ def as_engine_error(error: Exception) -> EngineError | None:
     return known[0] if known and len(known) == len(causes) else None
 
 
+def nobody_reads(error: Exception) -> bool:
+    """Return whether a command has only failed because whoever read its output has left, as `head` does (pure)."""
+    return all(isinstance(cause, BrokenPipeError) for cause in _leaves(error))
+
+
 def _engine_error(error: Exception) -> EngineError | None:
     if isinstance(error, EngineError):
         return error

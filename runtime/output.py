@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from contextlib import suppress
-from typing import TextIO
+from typing import IO, TextIO
 
 from shared.text import shown
 
@@ -28,7 +28,7 @@ def say(sentence: str, *, error: bool = False) -> None:
         stream.write(f"{shown(sentence)}\n")
         stream.flush()
     except (OSError, ValueError):  # nobody reads, or the disk is full
-        _discard_output(stream)
+        discard_output(stream)
 
 
 def show(text: str, *, error: bool = False) -> None:
@@ -79,7 +79,7 @@ def on_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
-def _discard_output(stream: TextIO) -> None:
+def discard_output(stream: IO[str]) -> None:
     """Drop what the stream still keeps: it would be tried again at the end, and Python exits with 120 over it."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

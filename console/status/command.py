@@ -22,6 +22,7 @@ from rich.text import Text
 from config.loading import load
 from config.settings import Settings
 from console.history.repository_reader import OpenRepository, visited
+from console.printer import Printer
 from console.status.document import document
 from console.status.gather import Look, Looking, Unread, again, first
 from console.status.machine import Machine, lines, machine
@@ -52,7 +53,7 @@ class StatusOptions:
 
 def print_board(options: StatusOptions, environment: Mapping[str, str], clock: Clock) -> int:
     """Print the board; 0, or 1 when GitHub did not answer, 2 for configuration, 4 for rights, 128+n for a signal."""
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_COLUMNS)
+    console = Printer(highlight=False, width=None if sys.stdout.isatty() else PIPED_COLUMNS)
     try:
         settings = load(options.config, repository=options.repository, environment=environment)
         return anyio.run(_print_board, options, settings, with_gh_token(settings, environment), clock, console)

@@ -57,6 +57,15 @@ async def test_the_board_is_printed_once_without_colours(engine: Engine) -> None
         assert not COLOUR.search(painted)
 
 
+async def test_who_leaves_a_followed_board_leaves_no_traceback(engine: Engine) -> None:
+    async with person(engine) as one:
+        await one.runs("sh", "-c", f"workflow-engine status {REPOSITORY} --watch --interval 1 | head -1")
+        assert await one.ended() == 0
+        seen = await one.seen()
+        assert f"{REPOSITORY}  no open items" in seen
+        assert "Traceback" not in seen
+
+
 async def test_events_are_followed_until_ctrl_c(engine: Engine) -> None:
     engine.scenario = demo_script(engine.directory)
     async with person(engine) as one, engine.agent(Role.PLANNER, state="state") as planner:

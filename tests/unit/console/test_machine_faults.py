@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from console.history.repository_reader import unreadable
-from console.machine_faults import as_engine_error
+from console.machine_faults import as_engine_error, nobody_reads
+from console.printer import Printer
 from shared.errors import Transient
 
 ROOT = Path(__file__).parents[3]
@@ -73,6 +74,23 @@ def test_a_fault_in_groups_is_found() -> None:
     assert "a.git.lock: Read-only file system" in str(told)
     lost = Transient("GitHub did not answer.")
     assert as_engine_error(ExceptionGroup("", [lost])) is lost
+
+
+def test_a_reader_that_left_is_told_from_everything_else() -> None:
+    left = BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+    assert nobody_reads(left)
+    assert nobody_reads(ExceptionGroup("", [left, ExceptionGroup("", [left])]))
+    assert not nobody_reads(ExceptionGroup("", [left, ValueError("no")]))
+
+
+def test_a_table_whose_reader_has_left_is_an_error_once_and_then_prints_nothing() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as output:
+        printer = Printer(file=output)
+        with pytest.raises(BrokenPipeError):
+            printer.print("a line")
+        printer.print("another")
 
 
 def test_the_real_error_of_tempfile_is_known(tmp_path: Path) -> None:
