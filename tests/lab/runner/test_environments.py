@@ -24,6 +24,8 @@ from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.self_test import diagnosis, tried
 from shared.workflow import Role
+from worker_agent.tdd.runners.maven_runner import GradleRunner
+from worker_agent.tdd.runners.test_bench import TestBench, Tests
 from worker_agent.tdd.setup.installed import NOTHING, Installed
 from worker_agent.tdd.setup.setup_step import SetUp, prune
 
@@ -119,6 +121,28 @@ async def test_nothing_but_data_of_a_tree_is_set_up(tmp_path: Path) -> None:
     assert seen == repr([" the base", " the base", "# planned"])
     assert not (tmp_path / "elsewhere").exists(), "a link of the base leads nowhere"
     assert await setup.installed(where) == installed, "the same lock files, the same environment"
+
+
+WRAPPER = """#!/bin/sh
+program="${GRADLE_USER_HOME:-$HOME/.gradle}/wrapper/dists/program"
+if [ "$1" = assemble ]; then mkdir -p "${program%/*}"; echo "echo It runs." >"$program"; chmod a-w "$program"; exit; fi
+sh "$program" && touch "$program.lock" && echo "# changed" >>"$program"
+"""
+
+
+async def test_gradle_starts_what_its_wrapper_has_downloaded(tmp_path: Path) -> None:
+    where, scratch = tmp_path / "tree", tmp_path / "scratch"
+    for directory in (where, scratch):
+        directory.mkdir()
+    (where / "gradlew").write_text(WRAPPER)
+    environment = {"PATH": os.defpath}
+    setup = SetUp("ada/public", "sh gradlew assemble", tmp_path / "env", environment, Confinement())
+    bench, tests = TestBench(environment, 60, setup=setup), Tests(GradleRunner(), "sh ./gradlew test")
+    for _ in range(2):
+        run = await bench.run(tests, where, scratch)
+        assert "It runs." in run.output_tail
+    (stored,) = (tmp_path / "env").rglob("wrapper/dists/*")
+    assert stored.read_text() == "echo It runs.\n", "tests write into a copy"
 
 
 def test_only_our_own_links_are_taken_back(tmp_path: Path) -> None:

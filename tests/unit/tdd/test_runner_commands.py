@@ -85,7 +85,10 @@ def test_the_others_run_the_selected_files(tmp_path: Path) -> None:
     rspec = RspecRunner().command("bundle exec rspec spec -fd", _call(tmp_path, "spec/sum_spec.rb"))
     assert (rspec[:4], rspec[-1]) == (("bundle", "exec", "rspec", "-fd"), "spec/sum_spec.rb")
     ruby = MinitestRunner().command("bundle exec rake test", _call(tmp_path, "test/sum_test.rb"))
-    assert ruby == ("bundle", "exec", "ruby", "-Itest", "-Ilib", "-e", "require File.expand_path('test/sum_test.rb')")
+    required = "$0 = 'rake_test_loader.rb'; require File.expand_path('test/sum_test.rb')"
+    assert ruby == ("bundle", "exec", "ruby", "-Itest", "-Ilib", "-e", required)
+    alone = MinitestRunner().command("ruby -w -Itest test/all.rb", _call(tmp_path, "test/sum_test.rb"))
+    assert alone[-1].startswith("$0 = 'test/all.rb'; require ")
     rails = MinitestRunner().command("bin/rails test", _call(tmp_path, "test/sum_test.rb"))
     assert rails == ("bin/rails", "test", "test/sum_test.rb")
     bats = BatsRunner().command("bats test --recursive", _call(tmp_path, "test/a.bats"))

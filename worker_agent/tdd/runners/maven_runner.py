@@ -55,6 +55,9 @@ exit "$code"
 """
 
 _GRADLE_SCRIPT = """printf '%s\\n' "$1" >"$0"; printf '%s' "$2" >"$0.gradle"; shift 2
+store=${GRADLE_RO_DEP_CACHE%/caches}; copy="$0.home"
+if [ -d "$store" ] && [ -n "$GRADLE_USER_HOME" ] && [ ! -d "$GRADLE_USER_HOME" ]; then
+cp -R "$store" "$copy" && chmod -R u+w "$copy" && mv "$copy" "$GRADLE_USER_HOME"; fi
 { "$@" -I "$0.gradle" 2>&1; echo $? >"$0.code"; } | tee "$0.log"
 cat "$0.log" >"$0"; exit "$(cat "$0.code")"
 """

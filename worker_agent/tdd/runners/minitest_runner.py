@@ -98,7 +98,7 @@ class MinitestRunner(RubyRunner):
         if PurePosixPath(argv[at]).name == "rails":
             return (*argv[: at + 2], *files)
         required = "; ".join(f"require File.expand_path({_quote(path)})" for path in files)
-        return (*argv[:at], "ruby", "-Itest", "-Ilib", "-e", required)
+        return (*argv[:at], "ruby", "-Itest", "-Ilib", "-e", f"$0 = {_quote(_started(argv[at:]))}; {required}")
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
         """Return variables by which Ruby loads the reporter first, with one order of tests."""
@@ -120,6 +120,12 @@ class MinitestRunner(RubyRunner):
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Return the file with control methods among those of one of its classes."""
         return minitest_control(path, content, names) if _is_named(path) else None
+
+
+def _started(argv: Sequence[str]) -> str:
+    """Return the name under which the whole suite is run, which usage texts contain: rake's loader, or a file."""
+    files = (word for word in argv[1:] if word.endswith(".rb")) if PurePosixPath(argv[0]).name == "ruby" else ()
+    return next(iter(files), "rake_test_loader.rb")
 
 
 def _load_first(file: Path) -> Mapping[str, str]:

@@ -17,15 +17,27 @@ LINKED = ("node_modules", "vendor", ".venv", "venv")
 
 
 def package_stores(root: Path) -> dict[str, str]:
-    """Return the variables by which package managers find their directories outside of a project."""
+    """Return the variables by which package managers find their directories outside of a project.
+
+    Wrappers of Maven and Gradle keep the programs there that they start. Gradle writes where it reads: its tests run in
+    a copy of the directory above its cache.
+    """
     return {
         "GOMODCACHE": str(root / "go"),
         "CARGO_HOME": str(root / "cargo"),
         **_maven_store(root / "maven"),
-        "GRADLE_RO_DEP_CACHE": str(root / "gradle"),
+        "MAVEN_USER_HOME": str(root / "maven-home"),
+        "GRADLE_RO_DEP_CACHE": str(root / "gradle" / "caches"),
         "BUNDLE_PATH": str(root / "bundle"),
         "COMPOSER_HOME": str(root / "composer"),
     }
+
+
+def filled_stores(root: Path) -> dict[str, str]:
+    """Return the same for a set-up, which fills the directories."""
+    stores = package_stores(root)
+    cache = Path(stores.pop("GRADLE_RO_DEP_CACHE"))
+    return {**stores, "GRADLE_USER_HOME": str(cache.parent)}
 
 
 def _maven_store(store: Path) -> dict[str, str]:

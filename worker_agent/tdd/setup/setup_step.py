@@ -28,7 +28,7 @@ from shared.filesystem.file_lock import FileLock
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd.runners import command_line
 from worker_agent.tdd.setup.confined_command import ConfinedCommand
-from worker_agent.tdd.setup.installed import LINKED, NOTHING, PACKAGES, Installed, package_stores
+from worker_agent.tdd.setup.installed import LINKED, NOTHING, PACKAGES, Installed, filled_stores
 
 log = structlog.get_logger()
 
@@ -36,6 +36,7 @@ PYTHON = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pyproject.toml"
 OTHERS = ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "package.json", ".npmrc")
 COMPILED = (
     *("go.mod", "go.sum", "Cargo.toml", "Cargo.lock", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle"),
+    *("settings.gradle.kts", "gradle.lockfile", "gradle/libs.versions.toml"),
     *("composer.json", "composer.lock", "Gemfile", "Gemfile.lock"),
 )
 REQUIREMENTS = ("requirements*.txt", "requirements/*.txt", "constraints*.txt")
@@ -163,7 +164,7 @@ class SetUp:
         known = {
             **venv,
             **NO_SCRIPTS,
-            **package_stores(place / PACKAGES),
+            **filled_stores(place / PACKAGES),
             "HOME": str(home),
             "TMPDIR": str(self._confinement.temporary(home)),
         }
