@@ -8,6 +8,7 @@ context tells from an ordinary value.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -42,6 +43,12 @@ OpenAI and JSON Web Tokens, whose forms are among our own.
 _KEY_BODY = re.compile(r"-----\s[^-]{40,}")
 """At least this much text follows the header of a real private key; code that only looks for the header has none."""
 
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/]{48,}")
+"""A line of a private key; a string of JSON or of a shell spells its end, and other headers may stand before it."""
+
+_KEY_HEAD_CHARS = 1000
+"""Characters behind the header of a private key in which its first whole line has to be."""
+
 _PLACEHOLDER = re.compile(r"example|dummy|placeholder|(?:x{6}|\*{3}|0{8}|1234567890|\.\.\.)", re.IGNORECASE)
 """Placeholders that documentation has in place of a credential."""
 
@@ -74,8 +81,17 @@ def credentials(text: str) -> Iterator[Credential]:
 
 def _is_real(kind: str, value: str) -> bool:
     if kind == "private key":
-        return _KEY_BODY.search(value) is not None
+        return _KEY_BODY.search(value) is not None or any(map(_is_mixed, _lines_of_key(value)))
     return _PLACEHOLDER.search(value) is None and len(set(value[-16:])) > 3
+
+
+def _lines_of_key(value: str) -> list[str]:
+    return _KEY_LINE.findall(re.sub(r"\\[nr]", "\n", value[:_KEY_HEAD_CHARS]))
+
+
+def _is_mixed(line: str) -> bool:
+    """Return whether text looks like base64 of something random: it is no path, no digest in hex, no word."""
+    return all(re.search(kind, line) for kind in ("[A-Z]", "[a-z]", "[0-9]"))
 
 
 @cache
@@ -89,6 +105,12 @@ def _detectors() -> tuple[_Detector, ...]:
 _WORD = r"[A-Za-z0-9_-]"
 _HEX = r"[A-Fa-f0-9]"
 _BASE64 = r"[A-Za-z0-9+/_=-]"
+_UUID = rf"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"
+_KEYS_IN_BASE64 = "|".join(
+    re.escape(b64encode(f"-----BEGIN {kind}PRIVATE".encode()).decode().rstrip("=")[:-1])
+    for kind in ("", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "PGP ")
+)
+"""The beginnings of private keys that are encoded once more, as in a cluster's configuration."""
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "1Password token": (rf"ops_eyJ{_BASE64}{{200,}}", "ops_eyJ"),
@@ -165,6 +187,76 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "Twilio key": (rf"SK{_HEX}{{32}}", "SK"),
     "Vault token": (rf"hv[sbr]\.{_WORD}{{90,}}", "hv"),
     "Vercel token": (r"vc[pikra]_[A-Za-z0-9]{24,}", "vc"),
+    "private key in base64": (rf"(?:{_KEYS_IN_BASE64})[A-Za-z0-9+/]{{100,}}={{0,2}}", "LS0tLS1CRUdJTi"),
+    "PuTTY private key": (r"Private-Lines: \d{1,3}\s{1,2}[A-Za-z0-9+/]{32,}={0,2}", "Private-Lines: "),
+    "AWS secret key": (
+        r"(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY)['\"]?\s{0,3}[=:]\s{0,3}['\"]?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
+        "aws_secret_access_key",
+        "AWS_SECRET_ACCESS_KEY",
+    ),
+    "Adafruit key": (r"aio_[A-Za-z0-9]{28}", "aio_"),
+    "Alchemy key": (r"alcht_[A-Za-z0-9]{30}", "alcht_"),
+    "Apify token": (r"apify_api_[A-Za-z0-9]{36}", "apify_api_"),
+    "Atlassian access token": (rf"ATCTT3{_BASE64}{{60,}}", "ATCTT3"),
+    "Authress key": (
+        r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}",
+        ".acc_",
+        ".acc-",
+    ),
+    "AWS AppSync key": (r"da2-[a-z0-9]{26}", "da2-"),
+    "AWS Bedrock session key": (r"bedrock-api-key-YmVkcm9jay[A-Za-z0-9+/=]{40,}", "bedrock-api-key-"),
+    "Azure DevOps token": (r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}", "AZDO"),
+    "Azure key": (r"[A-Za-z0-9+/]{76}\+(?:ASt|ACDb|ABa|AMC|AIo|ARm)[A-Za-z0-9+/]{5,6}={1,2}", "+A"),
+    "Azure signature": (r"sig=[A-Za-z0-9+/%]{43,100}(?:%3D|=)", "sig="),
+    "Bannerbear key": (rf"bb_(?:pr|ma)_{_HEX}{{30}}", "bb_"),
+    "Bitbucket password": (r"ATBB[A-Za-z0-9]{32}", "ATBB"),
+    "Bitbucket token": (r"BBDC-[A-Za-z0-9+/]{40,}", "BBDC-"),
+    "Buildkite token": (r"bk[a-z]{2}_[A-Za-z0-9]{40}", "bk"),
+    "Cerebras key": (r"csk-[a-z0-9]{48}", "csk-"),
+    "CircleCI token": (rf"CCIP(?:AT|RJ)_[A-Za-z0-9]{{22}}_{_HEX}{{40}}", "CCIP"),
+    "Cloudflare token": (rf"cf(?:ut|at|k)_[A-Za-z0-9]{{40}}{_HEX}{{8}}", "cf"),
+    "Daytona key": (rf"dtn_{_HEX}{{64}}", "dtn_"),
+    "Discord webhook": (
+        r"https://(?:[a-z]{3,7}\.)?discord(?:app)?\.com/api/webhooks/\d{17,20}/[A-Za-z0-9_-]{60,}",
+        "/webhooks/",
+    ),
+    "E2B key": (rf"e2b_{_HEX}{{40}}", "e2b_"),
+    "ElevenLabs key": (rf"sk_{_HEX}{{48}}", "sk_"),
+    "Firecrawl key": (rf"fc-{_HEX}{{32}}", "fc-"),
+    "Fireworks key": (r"fw_(?=[A-Za-z]{0,20}[0-9])[A-Za-z0-9]{22,24}", "fw_"),
+    "Google AI key": (rf"AQ\.Ab8{_WORD}{{40,}}", "AQ.Ab8"),
+    "Google refresh token": (rf"1//0{_WORD}{{60,}}", "1//0"),
+    "Grafana key": (r"eyJrIjoi[A-Za-z0-9+/]{60,}={0,3}", "eyJrIjoi"),
+    "HubSpot token": (rf"pat-(?:na|eu)\d-{_UUID}", "pat-"),
+    "Intra 42 secret": (rf"s-s4t2(?:ud|af)-{_HEX}{{64}}", "s-s4t2"),
+    "LangSmith key": (rf"lsv2_(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}", "lsv2_"),
+    "Neon key": (r"napi_[a-z0-9]{60,}", "napi_"),
+    "npm password of a registry": (
+        r":_(?:auth|password)=\s{0,9}['\"]?[A-Za-z0-9+/]{16,}={0,2}",
+        ":_auth=",
+        ":_password=",
+    ),
+    "NVIDIA key": (rf"nvapi-{_WORD}{{60,}}", "nvapi-"),
+    "PayPal token": (rf"access_token\$(?:production|sandbox)\$[a-z0-9]{{16}}\${_HEX}{{32}}", "access_token$"),
+    "pganalyze key": (r"pgar_[A-Za-z0-9]{24,}", "pgar_"),
+    "Pinecone key": (r"pcsk_[A-Za-z0-9]{4,6}_[A-Za-z0-9]{60,}", "pcsk_"),
+    "PostHog key": (r"ph[xs]_[A-Za-z0-9]{40,}", "phx_", "phs_"),
+    "Render key": (r"rnd_[A-Za-z0-9]{28,}", "rnd_"),
+    "Replicate token": (r"r8_[A-Za-z0-9]{37}", "r8_"),
+    "Resend key": (r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}", "re_"),
+    "Rootly key": (rf"rootly_{_HEX}{{64}}", "rootly_"),
+    "SettleMint token": (r"sm_(?:aat|pat|sat)_[A-Za-z0-9]{16}", "sm_"),
+    "Slack webhook": (
+        r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/+]{40,}",
+        "hooks.slack.com",
+    ),
+    "Snyk token": (r"snyk_(?:uat|sat)\.[A-Za-z0-9]{8}\.[A-Za-z0-9._-]{60,}", "snyk_"),
+    "SonarQube token": (rf"sq[apu]_{_HEX}{{40}}", "sq"),
+    "Tailscale key": (r"tskey-[a-z]+-[A-Za-z0-9]{9,}-[A-Za-z0-9]{20,}", "tskey-"),
+    "Tavily key": (r"tvly-(?:[a-z]{3,4}-)?[A-Za-z0-9]{32}", "tvly-"),
+    "Together key": (rf"tgp_v1_{_WORD}{{43}}", "tgp_v1_"),
+    "Typeform token": (rf"tfp_{_WORD}{{44,}}", "tfp_"),
+    "Weights & Biases key": (rf"wandb_v1_{_WORD}{{60,}}", "wandb_v1_"),
     "xAI key": (r"xai-[A-Za-z0-9]{70,}", "xai-"),
 }
 """Kind in words -> pattern, and substrings one of which each such token has: texts without them are not searched."""

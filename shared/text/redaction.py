@@ -23,7 +23,8 @@ _SHORTEST_ENCODED = 8
 CREDENTIALS: Mapping[str, re.Pattern[str]] = {
     kind: re.compile(pattern, re.DOTALL)
     for kind, pattern in {
-        "GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,}",
+        # Tokens of Apps are a JSON Web Token with a number before it since 2026: also dots, dashes and underscores.
+        "GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,}|ghs_[A-Za-z0-9._-]{36,}",
         "GitHub fine-grained token": r"github_pat_[A-Za-z0-9_]{60,}",
         "Anthropic key": r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,}",
         "OpenAI key": r"(?<![A-Za-z0-9])sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{16,}|[A-Za-z0-9_-]{32,})"
@@ -32,7 +33,8 @@ CREDENTIALS: Mapping[str, re.Pattern[str]] = {
         "JSON Web Token": r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?",
         "Slack token": r"(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{10,}",
         "Google key": r"(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
-        "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+        "private key": r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
+        r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
     }.items()
 }
 """Credentials recognised by their form alone: the kind in words -> the pattern."""
