@@ -31,12 +31,14 @@ _BY_ECOSYSTEM: Mapping[str, _Names] = {
     "Go": _Names(r".*_test\.go", only_tests=r".*_test\.go"),
     "Rust": _Names(r"tests\.rs|.*_tests?\.rs"),
     "JVM, .NET, PHP": _Names(
-        r".*(?:Test|Tests|TestCase|IT|Spec)\.(?:java|kt|kts|groovy|scala|cs|php)|Test[A-Z].*\.java"
+        r".*(?:Test|Tests|TestCase|IT|Spec)\.(?:java|kt|kts|groovy|scala|cs|php)|Test[A-Z].*\.java",
+        only_tests=r".*Test\.php",
     ),
     "Ruby, Elixir": _Names(
-        r".*_(?:test|spec)\.(?:rb|exs)|(?:test|spec)_helper\.(?:rb|exs)|test_.*\.rb", only_tests=r".*_spec\.rb"
+        r".*_(?:test|spec)\.(?:rb|exs)|(?:test|spec)_helper\.(?:rb|exs)|test_.*\.rb",
+        only_tests=r"(?!test_helper\.)(?:.*_(?:spec|test)|test_.*)\.rb",
     ),
-    "bats": _Names(r".*\.bats"),
+    "bats": _Names(r".*\.bats", only_tests=r".*\.bats"),
 }
 
 _TESTS = re.compile("|".join(names.tests for names in _BY_ECOSYSTEM.values()))

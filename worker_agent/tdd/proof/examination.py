@@ -36,6 +36,11 @@ EXPECTS_NOTHING = (
     "Assert on what the code returns or does."
 )
 
+PINNED = (
+    "{0}: it controls how tests run (the test command names it, or it configures a runner), so every run takes it from "
+    "the base. Put new tests into another file, or let the specification list `{0}` under Tests that may change."
+)
+
 UNTESTED = (
     "{0}: no test fails without the change there, nor when every function that changed in it raises. "
     "Test that behaviour, leave the file as it was, or list `{0}` under Files in the specification."
@@ -101,7 +106,13 @@ async def red(subject: ProofSubject, baseline: TestRun, tests_tree: str, *, has_
         run = await endless_tests.apart(subject, tests_tree, laid, present, old.comparison, baseline) or run
     repeated = await to_thread.run_sync(duplicate_tests, change.support, change.side(change.tests, head=True))
     verdict = judge_red(baseline, run, files=present, duplicates=repeated, new_dependencies=change.brings_dependencies)
-    return Red(run, verdict, present, old, baseline)
+    return Red(run, _naming_pinned(subject, verdict), present, old, baseline)
+
+
+def _naming_pinned(subject: ProofSubject, verdict: RedVerdict) -> RedVerdict:
+    """Return a refusal that also names the changed test files whose changes no run has seen."""
+    unseen = sorted(subject.pinned.keys() & subject.change.tests) if verdict.error is not None else ()
+    return replace(verdict, details=(*verdict.details, *map(PINNED.format, unseen))) if unseen else verdict
 
 
 def _controlled_files(subject: ProofSubject, files: Collection[str]) -> tuple[str, ...]:

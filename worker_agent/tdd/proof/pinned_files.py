@@ -7,6 +7,7 @@ the specification lists such a file, the change's own version counts.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -34,14 +35,16 @@ Contents = Mapping[str, bytes]
 
 
 def pinned(
-    base: Contents, head: Contents, commands: Sequence[str], allowed: Collection[str] = ()
+    base: Contents, head: Contents, commands: Sequence[tuple[str, str]], allowed: Collection[str] = ()
 ) -> dict[str, bytes | None]:
     """Return the files to put over each run for the base's control files: content by path, None for a new one.
 
-    `base` and `head` hold the changed files as far as they exist, `commands` the test commands, `allowed` the files
-    that the specification lists.
+    `base` and `head` hold the changed files as far as they exist, `commands` the test commands, each with the directory
+    in which it runs, `allowed` the files that the specification lists.
     """
-    named = {word for command in commands for word in _named_files(command)}
+    named = {
+        posixpath.normpath(posixpath.join(place, word)) for command, place in commands for word in _named_files(command)
+    }
     found: dict[str, bytes | None] = {}
     for path in sorted({*base, *head} - set(allowed)):
         old, new = base.get(path), head.get(path)
@@ -58,7 +61,7 @@ def _named_files(command: str) -> Iterator[str]:
     """Yield the paths that a test command names, with the files of make, package scripts or tasks behind it."""
     words = command_line.split(command)
     for word in words:
-        yield word.rpartition("=")[2].removeprefix("./")
+        yield word.rpartition("=")[2]
     programs = {PurePosixPath(word).name for word in words}
     for program, files in _TASK_FILES.items():
         if program in programs:

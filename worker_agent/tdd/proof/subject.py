@@ -34,7 +34,7 @@ class Rules:
 
 def pinned_by(change: Change, specification: Specification) -> dict[str, bytes | None]:
     """Return the base's versions of the files that control how tests run, which no change can choose itself."""
-    commands = [suite.test_command for suite in change.layout.suites]
+    commands = [(suite.test_command, suite.directory) for suite in change.layout.suites]
     return pinned(change.old, change.new, commands, (*specification.files, *specification.may_change))
 
 
