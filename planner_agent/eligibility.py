@@ -10,7 +10,7 @@ from planner_agent.observe import Listener
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
-from shared.commands.one_time_replies import untrusted_label
+from shared.commands.one_time_replies import UnexplainedLabels, untrusted_label
 from shared.lock.claim import Intent
 from shared.lock.fence import Fence
 from shared.lock.write_permit import Notice
@@ -30,6 +30,7 @@ class Eligibility:
         self._specifications = specifications
         self._policy = policy
         self._answered: Newest[int, None] = Newest()
+        self._unexplained = UnexplainedLabels(forge.replies)
 
     async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """Return what a claim of this story would begin, or the reason why it is not claimed."""
@@ -88,7 +89,10 @@ class Eligibility:
         """Return why the newest label that asks for a plan does not count; at a terminal a person asks without one."""
         if self._policy.preapproved_plan is not None:
             return ""
-        event = await self._newest_event(issue, *triggers(issue, self._policy.names))
+        asking = triggers(issue, self._policy.names)
+        event = await self._newest_event(issue, *asking)
+        if event is None and fence is None:
+            await self._unexplained.look(issue, asking)
         if event is None or not event.added or (fence is not None and event.at <= fence.at):
             return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"
         if not await self._listener.may_write(event.actor.login):

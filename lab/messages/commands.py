@@ -36,6 +36,7 @@ def messages() -> Iterator[Message]:
     yield Message("desk.APPROVE", command_loop.APPROVE)
     yield Message.of(command_loop.stopped, "ada", "status:reviewing")
     yield Message("notices.untrusted_label", one_time_replies.untrusted_label("status:ready", "mallory")[1])
+    yield Message("notices.unexplained_label", one_time_replies.unexplained_label("status:ready")[1])
     for subject in ("plan", "merge", *approvals.HELD_UP):
         yield Message(
             f"approvals.PendingDecision, {subject}", approvals.PendingDecision(15, subject, "", OPENED.at).sentence(24)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from shared.commands.command import Verb, commands
-from shared.commands.one_time_replies import untrusted_label
+from shared.commands.one_time_replies import UnexplainedLabels, untrusted_label
 from shared.git.names import issue_of_branch
 from shared.github.ports import Comments
 from shared.lock.claim import Intent
@@ -60,6 +60,7 @@ class Eligibility:
         self._requests = requests
         self._ci_reader = ci_reader
         self._answered: Newest[int, None] = Newest()
+        self._unexplained = UnexplainedLabels(forge.replies)
         self.blockers = Blockers(forge.issues, forge.inbox)
         self._same_files = SameFiles(policy.names, policy.intake.priorities)
 
@@ -184,6 +185,8 @@ class Eligibility:
         refused = "" if known else await self._distrust(newest.actor if newest else None)
         if refused and newest is not None:
             await self._answer_stranger(label.number, newest)
+        if newest is None and fence is None:
+            await self._unexplained.look(issue, [self._policy.names.of(stage) for stage in label.stages])
         if refused or newest is None:
             return refused
         if fence is not None and fence.stage is Stage.WITHDRAWN and newest.at < fence.at:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
+from fakes.clock import QuickClock
 from worker_scene import CODE, SLOW, TESTS, calls, claims, comments, during_the_call, fence, labels, once, pulls, status
 
 from lab.github.ci.behaviours import NEVER
@@ -193,3 +194,26 @@ async def test_after_the_last_round_a_person_decides_and_may_grant_one_more(engi
         relabel(engine, pull.number, "status:changes-requested", actor=OWNER)
         assert await ended(engine, worker, 3) is Result.HANDED_OVER
     assert (await fence(engine, number)).stage is Stage.REVIEWING
+
+
+@pytest.mark.parametrize("role", [Role.WORKER, Role.PLANNER])
+async def test_a_label_that_was_renamed_starts_nothing_and_a_few_issues_say_so(engine: Engine, role: Role) -> None:
+    """GitHub's events keep the former name."""
+    label, here = "status:ready" if role is Role.WORKER else "story", engine.lab.at(REPOSITORY)
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
+    found = [engine.lab.issue(REPOSITORY, "Greet people", author=OWNER).number for _ in range(4)]
+    engine.lab.clock.advance(2)
+    for number in found:
+        engine.lab.label(REPOSITORY, number, "todo", actor=OWNER)
+    here.labels.change("todo", label, None, None)
+    here.issues.label_renamed("todo", label)
+    async with engine.agent(role) as agent:
+        await engine.tick(agent)
+        assert not any(comments(engine, number) for number in found), "the list of events may be late"
+        for _ in range(2):
+            clock.skip(1801)
+            await engine.tick(agent)
+    told = [one.body for number in found for one in comments(engine, number)]
+    assert len(told) == 3
+    assert all(f"GitHub does not say who set `{label}` here" in one for one in told)
+    assert all(labels(engine, number) == {label} for number in found)
