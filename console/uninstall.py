@@ -86,10 +86,10 @@ async def _uninstall(options: UninstallOptions, machine: Machine, file: Path | N
             found = await _find_leftovers(visit, Path(place) / "refs.git")
             if not _agree(options, found, ask):
                 return OK if options.dry_run else FAILED
-            await _carry_out(visit, Path(place) / "refs.git", found)
+            complete = await _carry_out(visit, Path(place) / "refs.git", found)
     for line in remaining_lines(machine.settings, file):
         say(line)
-    return OK
+    return OK if complete else FAILED
 
 
 async def _find_leftovers(visit: RepositoryContext, place: Path) -> Leftovers:
@@ -142,8 +142,11 @@ def _agree(options: UninstallOptions, found: Leftovers, ask: Ask | None) -> bool
     return agreed
 
 
-async def _carry_out(visit: RepositoryContext, place: Path, found: Leftovers) -> None:
-    """Delete the refs first, so that a worker that starts now finds no half of a lock; `Blocked` if a ref has moved."""
+async def _carry_out(visit: RepositoryContext, place: Path, found: Leftovers) -> bool:
+    """Delete the refs first, so that a worker that starts now finds no half of a lock; `Blocked` if a ref has moved.
+
+    Return whether every directory could be removed.
+    """
     git, refs = visit.git.at(place), list(found.refs.items())
     for first in range(0, len(refs), AT_ONCE):
         some = refs[first : first + AT_ONCE]
@@ -155,9 +158,10 @@ async def _carry_out(visit: RepositoryContext, place: Path, found: Leftovers) ->
     if found.labels:
         say(f"Removing {len(found.labels)} labels, about one a second ...")
         await board.undefine(found.labels, ORDER)
+    kept = [one for one in found.places if not await to_thread.run_sync(directories.remove, one)]
     for one in found.places:
-        await to_thread.run_sync(directories.remove, one)
-        say(f"Removed {one}.")
+        say(f"Not removed: {one}; delete it by hand." if one in kept else f"Removed {one}.")
+    return not kept
 
 
 def remaining_lines(settings: Settings, file: Path | None) -> Sequence[str]:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from console.manual import linked
 from shared.errors import Misconfigured
+from shared.filesystem import directories
+from shared.filesystem.disk_space import as_disk_full
 
 KEY_BYTES = 48
 """Random bytes of a key; it is written as text, because people copy it."""
@@ -29,7 +31,7 @@ class NewFile:
     copying: str = ""
 
     def write(self) -> bool:
-        """Write it, readable by us alone; False when there is one by now. Raises `Misconfigured`."""
+        """Write it, readable by us alone; False when there is one by now. Raises `Misconfigured` and `DiskFull`."""
         try:
             if not self.path.parent.is_dir():
                 self.path.parent.mkdir(mode=0o700, parents=True)
@@ -37,12 +39,28 @@ class NewFile:
                 return False
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise Misconfigured(f"{self.path} cannot be written: {error.strerror}.") from None
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(self.content())
-            file.flush()
-            os.fsync(file.fileno())
+            raise as_disk_full(error, self.path) or self._refused(error) from None
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(self.content())
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException as error:
+            self.path.unlink()  # the next try would take a part of it for what somebody wrote
+            if isinstance(error, OSError):
+                raise as_disk_full(error, self.path) or self._refused(error) from None
+            raise
         return True
+
+    def rewrite(self) -> None:
+        """Write it in place of what is there, as a whole or not at all. Raises `Misconfigured` and `DiskFull`."""
+        try:
+            directories.replace_content(self.path, self.content().encode())
+        except OSError as error:
+            raise as_disk_full(error, self.path) or self._refused(error) from None
+
+    def _refused(self, error: OSError) -> Misconfigured:
+        return Misconfigured(f"{self.path} cannot be written: {error.strerror}.")
 
     def diff(self) -> str:
         """Return the change as a unified diff; a secret's content is not shown."""

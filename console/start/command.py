@@ -163,7 +163,7 @@ def _write_configuration(draft: Draft, *, comments: bool) -> None:
         show(f"Wrote {draft.path}:")
         say(lines.rstrip())  # as it stands there
         return
-    draft.path.write_text(file.content(), encoding="utf-8")
+    file.rewrite()
     show(f"Added {draft.choices.repository} to {draft.path}; all else in it is as it was.")
 
 

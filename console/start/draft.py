@@ -37,7 +37,7 @@ def _head() -> str:
     )
 
 
-_LIST = re.compile(r"^repositories:[ \t]*(?:#.*)?\n(?P<indent>[ \t]*)(?=- )", re.MULTILINE)
+_LIST = re.compile(r"^\ufeff?repositories:[ \t]*(?:#.*)?(?P<end>\r?\n)(?P<indent>[ \t]*)(?=- )", re.MULTILINE)
 """The list of repositories where it is written one item below the other."""
 
 
@@ -91,7 +91,7 @@ class Draft:
             return draft
         whole = read(path, environment=environment)
         known = any(one.name.casefold() == choices.repository.casefold() for one in whole.repositories)
-        return replace(draft, before=path.read_text(encoding="utf-8"), known=known)
+        return replace(draft, before=path.read_bytes().decode(), known=known)
 
     def choosing(self, **more: object) -> Draft:
         """Return the draft with more choices."""
@@ -122,7 +122,7 @@ class Draft:
         if found is None:
             lines = "".join(_item(self.choices, "  ", comments=False))
             raise Misconfigured(f"{self.path} lists its repositories in a way of its own. Add to the list:\n{lines}")
-        lines = "".join(_item(self.choices, found["indent"], comments=False))
+        lines = "".join(_item(self.choices, found["indent"], comments=False)).replace("\n", found["end"])
         return before[: found.start("indent")] + lines + before[found.start("indent") :]
 
     def _lines(self, *, comments: bool) -> Iterator[str]:

@@ -96,6 +96,27 @@ def write(path: Path, content: bytes, *, durable: bool = False) -> None:
             os.fsync(descriptor)
 
 
+def replace_content(path: Path, content: bytes) -> None:
+    """Replace the content of a file, also behind a link, as a whole or not at all; owner and mode stay.
+
+    Raises `OSError`.
+    """
+    real = path.resolve()
+    before = real.stat()
+    beside = real.with_name(f".{real.name}.{secrets.token_hex(6)}")
+    try:
+        write(beside, content, durable=True)
+        mode = stat.S_IMODE(before.st_mode)
+        try:
+            os.chown(beside, before.st_uid, before.st_gid)
+        except PermissionError:  # another account's: better ours alone than the old content
+            mode &= 0o700
+        beside.chmod(mode)
+        beside.replace(real)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 @contextmanager
 def open_directory(path: str | Path, inside: int | None = None) -> Iterator[int]:
     """Open a block with the descriptor of a directory; a link in its place is not followed. Raises `OSError`."""

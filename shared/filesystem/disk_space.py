@@ -102,5 +102,7 @@ def as_disk_full(error: OSError, place: Path | None = None) -> DiskFull | None:
 def full(place: Path | None) -> DiskFull:
     """Return the error for a place where nothing more can be written."""
     if place is None:
-        return DiskFull("No space is left on a disk: make room; it goes on by itself.")
-    return DiskFull(f"No space is left on {mount_of(place)} (for {place}): make room; it goes on by itself.")
+        return DiskFull("No space is left on a disk: make room; agents that run go on by themselves.")
+    return DiskFull(
+        f"No space is left on {mount_of(place)} (for {place}): make room; agents that run go on by themselves."
+    )

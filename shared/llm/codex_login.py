@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import stat
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -133,29 +131,12 @@ def bring_back(home: Path, file: Path) -> bool:
         log.warning("login_not_brought_back", reason="the login is another account's or was renewed elsewhere since")
         return False
     try:
-        _replace_content(file.resolve(), fresh)
+        directories.replace_content(file, fresh)
     except OSError as error:
         log.error("login_not_brought_back", reason=error.strerror, sentence="Run `codex login` again.")
         return False
     log.info("login_renewed", backend="codex")
     return True
-
-
-def _replace_content(real: Path, fresh: bytes) -> None:
-    """Replace the content of a file, atomically, with the same owner and mode."""
-    before = real.stat()
-    beside = real.with_name(f".{real.name}.{secrets.token_hex(6)}")
-    try:
-        directories.write(beside, fresh, durable=True)
-        mode = stat.S_IMODE(before.st_mode)
-        try:
-            os.chown(beside, before.st_uid, before.st_gid)
-        except PermissionError:  # another account's: better ours alone than a login that has ended
-            mode &= 0o700
-        beside.chmod(mode)
-        beside.replace(real)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 LOOK_SECONDS = 0.2

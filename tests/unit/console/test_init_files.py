@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from config.loading import read
 from console.init.command import as_written
 from console.init.files import Blanks, NewFile, configuration, configuration_file, example, key_file
 from shared.errors import Misconfigured
+from shared.filesystem.disk_space import DiskFull
 
 
 @pytest.mark.parametrize("key", ["/home/a/lock.key", "/home/it's me/lock.key", "/home/[x]: y # z/lock.key"])
@@ -54,6 +57,27 @@ def test_every_key_is_another_one_and_is_never_shown(tmp_path: Path) -> None:
     first, second = (key.path.read_text() for key in keys)
     assert first != second
     assert first.strip() not in keys[0].diff()
+
+
+def test_a_file_that_could_not_be_written_whole_is_not_there(tmp_path: Path) -> None:
+    def breaks() -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    new = NewFile(tmp_path / "lock.key", breaks)
+    with pytest.raises(DiskFull, match="lock.key"):
+        new.write()
+    assert list(tmp_path.iterdir()) == []
+    assert NewFile(new.path, lambda: "secret\n").write(), "the next try is as the first"
+
+
+def test_a_file_is_replaced_as_a_whole_behind_its_link_with_its_mode(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.yml", tmp_path / "repos.yml"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    NewFile(link, lambda: "new").rewrite()
+    assert (link.is_symlink(), real.read_text(), real.stat().st_mode & 0o777) == (True, "new", 0o640)
+    assert {one.name for one in tmp_path.iterdir()} == {"real.yml", "repos.yml"}
 
 
 def test_a_place_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:

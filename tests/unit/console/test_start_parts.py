@@ -68,6 +68,18 @@ def test_whatever_is_typed_is_kept_as_text(tmp_path: Path, command: str) -> None
     assert settings.repositories[0].test_command == command
 
 
+def test_a_file_of_another_editor_keeps_every_byte_beside_the_new_entry(tmp_path: Path) -> None:
+    place = tmp_path / ".config" / "workflow-engine" / "repos.yml"
+    place.parent.mkdir(parents=True)
+    before = b"\xef\xbb\xbfrepositories:\r\n  - name: ada/other\r\n    merge: auto # \xc3\xa4\r\n"
+    place.write_bytes(before)
+    one = draft(tmp_path)
+    one.file().rewrite()
+    after = place.read_bytes()
+    assert after == before.replace(b"  - name: ada/other", b"  - name: ada/thing\r\n  - name: ada/other")
+    assert one.settings(home(tmp_path)).repositories[0].name == "ada/thing"
+
+
 def test_a_list_of_another_form_is_left_alone(tmp_path: Path) -> None:
     place = tmp_path / ".config" / "workflow-engine" / "repos.yml"
     place.parent.mkdir(parents=True)
