@@ -173,7 +173,7 @@ class CheckOutcome(StrEnum):
     STALE = "stale"
     """The check never ended and GitHub has given it up: treated as never reported."""
     SUPERSEDED = "superseded"
-    """The check was cancelled because its workflow began anew: the newer run's check of that name counts."""
+    """The check failed or was cancelled, and its workflow began anew: the newer run's check of that name counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class Checks:
         listed = await self._github.pages(f"{self._path}/commits/{sha}/check-runs", filter="latest")
         statuses = await self._github.pages(f"{self._path}/commits/{sha}/status")
         runs = wire.each(check_run, listed)
-        if any(_may_replace(other, one) for one in _stopped(runs) for other in runs):
+        if any(_may_replace(other, one) for one in _failed_jobs(runs) for other in runs):
             runs = superseded(runs, await self._begun(sha))
         return runs + wire.each(commit_status, statuses)
 
@@ -168,13 +168,14 @@ def check_run(value: Any) -> Check:
 
 
 def superseded(checks: Sequence[Check], begun: Mapping[int, WorkflowRun]) -> tuple[Check, ...]:
-    """Return `checks`, those marked that were cancelled because the same event began their workflow once more.
+    """Return `checks`, those failed ones marked whose workflow the same event has begun once more on the commit.
 
-    Labels do that, the engine's own among them, where a workflow reacts to them and cancels its former run.
+    Labels and titles do that: a check that asks for a label fails before it is set and passes after it, and a workflow
+    that cancels its former run is cancelled by each label, the engine's own among them.
     """
     replaced = {
         one.check_run_id
-        for one in _stopped(checks)
+        for one in _failed_jobs(checks)
         for other in checks
         if _may_replace(other, one) and _is_newer(begun.get(other.run_id or 0), begun.get(one.run_id or 0))
     }
@@ -183,13 +184,13 @@ def superseded(checks: Sequence[Check], begun: Mapping[int, WorkflowRun]) -> tup
     )
 
 
-def _stopped(checks: Sequence[Check]) -> list[Check]:
-    """Return the jobs of GitHub Actions that were cancelled."""
-    return [check for check in checks if check.conclusion == "cancelled" and check.run_id is not None]
+def _failed_jobs(checks: Sequence[Check]) -> list[Check]:
+    """Return the jobs of GitHub Actions that failed or were cancelled."""
+    return [check for check in checks if check.outcome is CheckOutcome.FAILED and check.run_id is not None]
 
 
 def _may_replace(other: Check, one: Check) -> bool:
-    """Return whether `other` may have taken the place of the cancelled job `one`: it tests, or has tested, the same."""
+    """Return whether `other` may have taken the place of the failed job `one`: it tests, or has tested, the same."""
     is_word = other.conclusion != "cancelled" and other.outcome is not CheckOutcome.NEUTRAL
     return is_word and other.name == one.name and other.run_id not in {None, one.run_id}
 

@@ -135,14 +135,15 @@ class CiReader:
     async def _once_more(self, checks: tuple[Check, ...]) -> tuple[Check, ...]:
         """Return stale checks as failed, so that they are rerun once; only then they count as missing.
 
-        So do superseded ones if the base requires them: GitHub may go by the cancelled run. A check that is no run of
-        Actions cannot be rerun, and is missing at once.
+        So do superseded ones that were cancelled, if the base requires them: GitHub may go by these. (One that failed
+        would fail again: it is given the labels of that time.) A check that is no run of Actions cannot be rerun, and
+        is missing at once.
         """
-        replaced = any(check.outcome is CheckOutcome.SUPERSEDED for check in checks)
+        replaced = any(map(_is_cancelled_for_another, checks))
         required = await self._checks.required(self._policy.base_branch) if replaced else frozenset[str]()
 
         def is_due(check: Check) -> bool:
-            if check.outcome is CheckOutcome.SUPERSEDED:
+            if _is_cancelled_for_another(check):
                 return check.name in required
             return check.outcome is CheckOutcome.STALE and check.run_id is not None
 
@@ -154,6 +155,10 @@ class CiReader:
         recent = 10 * max(self._policy.pulls.ci_interval_seconds, 60.0)
         self._last = {other: last for other, last in self._last.items() if now - last[0] < recent}
         self._last[sha] = now, reading
+
+
+def _is_cancelled_for_another(check: Check) -> bool:
+    return check.outcome is CheckOutcome.SUPERSEDED and check.conclusion == "cancelled"
 
 
 def explained(reading: CiObservation) -> tuple[str, ...]:

@@ -176,7 +176,11 @@ def begun(run: int, event: str = "pull_request", workflow: int = 7, at: str = "2
         (((1, "cancelled"), (2, "success")), (begun(1), begun(2, event="push")), "failed passed"),
         (((1, "cancelled"), (2, "success")), (begun(1), begun(2, workflow=8)), "failed passed"),
         (((1, "cancelled"), (2, "success")), (), "failed passed"),
-        (((1, "failure"), (2, "success")), None, "failed passed"),
+        (((1, "failure"), (2, "success")), (begun(1), begun(2)), "superseded passed"),
+        (((1, "failure"), (2, None)), (begun(1), begun(2)), "superseded running"),
+        (((1, "failure"), (2, "failure")), (begun(1), begun(2)), "superseded failed"),
+        (((1, "failure"), (2, "success")), (begun(1), begun(2, event="push")), "failed passed"),
+        (((1, "success"), (2, "success")), None, "passed passed"),
         (((1, "cancelled"), (2, "skipped")), None, "failed neutral"),
         (((1, "cancelled"), (2, "cancelled")), None, "failed failed"),
     ],
@@ -188,12 +192,16 @@ def begun(run: int, event: str = "pull_request", workflow: int = 7, at: str = "2
         "another event",
         "another workflow",
         "runs that are not shown",
-        "nothing was cancelled",
+        "failed before the label was set",
+        "the next one runs",
+        "failed again",
+        "failed on another event",
+        "nothing failed",
         "the next one tested nothing",
         "all were cancelled",
     ],
 )
-async def test_a_job_that_was_cancelled_for_the_next_run_of_its_workflow_is_superseded(
+async def test_a_failed_job_is_superseded_by_the_next_run_of_its_workflow_for_the_same_event(
     jobs: tuple[tuple[int, str | None], ...], runs: tuple[dict[str, Any], ...] | None, outcomes: str
 ) -> None:
     listed = {"total_count": len(jobs), "check_runs": [job_of_run(*job) for job in jobs]}
@@ -206,7 +214,7 @@ async def test_a_job_that_was_cancelled_for_the_next_run_of_its_workflow_is_supe
     assert script.calls[2:] == ([] if runs is None else [asked])
 
 
-async def test_a_token_that_may_not_see_workflow_runs_takes_a_cancelled_job_as_it_is() -> None:
+async def test_a_token_that_may_not_see_workflow_runs_takes_a_failed_job_as_it_is() -> None:
     listed = {"total_count": 2, "check_runs": [job_of_run(1, "cancelled"), job_of_run(2, "success")]}
     statuses = Plan(body={"total_count": 0, "statuses": []})
     refused = Plan(403, {"message": "Resource not accessible by integration"})

@@ -74,6 +74,9 @@ async def test_a_superseded_job_is_run_once_more_only_where_the_base_requires_it
     found = await red(ci)
     assert found.verdict is verdict
     assert found.rerunnable is bool(needed)
+    ci.checks[HEAD] = (replace(replaced, conclusion="failure"), PASSED)
+    assert (await ci.reader().read(FENCE)).verdict is CiVerdict.GREEN, "run again, it would fail again"
+    ci.checks[HEAD] = (replaced, PASSED)
     spent = replace(FENCE, more=rerun_noted(FENCE))
     assert (await ci.reader().read(spent)).verdict is CiVerdict.GREEN, "the newer run counts, whatever GitHub goes by"
 
