@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from base64 import b32encode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -45,6 +46,17 @@ _IN_ADDRESS = re.compile(r"(?<=://)[^\s/@?#\"'<>]+(?=@)")
 _GAPS = re.compile("[\\s\"'`+\\\\,\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff]+")
 """Characters that may split a secret: line ends, quotes, joining operators, invisible characters."""
 
+_NO_LETTER = re.compile(r"[^A-Za-z0-9]+")
+"""Everything that may stand between the letters of a secret which has `_LETTERS` of them."""
+
+_LETTERS = 16
+"""Letters and digits from which on a secret is found whatever stands between them, in any letter case."""
+
+_NUMBER = re.compile(r"[0-9]+")
+
+_BASES = ((10, 3), (8, 4), (2, 8))
+"""Bases in which numbers may spell characters, with the most digits of one."""
+
 _NO_HEX = re.compile(r"\\x|\\u00|0x|&#x|[^0-9A-Fa-f]+")
 """Separators of the digits in a hex dump."""
 
@@ -52,10 +64,11 @@ _NO_HEX = re.compile(r"\\x|\\u00|0x|&#x|[^0-9A-Fa-f]+")
 def redact(text: str, secrets: Iterable[str]) -> str:
     """Replace every secret and everything that looks like a credential with `***`.
 
-    A secret is found as it is, reversed, in base64 (at any alignment, either alphabet), base32, hex
-    (also as a dump), percent and JSON escapes, split over lines or strings, and in any 12 characters
-    of it in a row. Redact whole texts: a secret that is split over two calls is not seen. Redact
-    before `neutralise`, which adds characters.
+    A secret is found as it is, reversed, in base64 (at any alignment, either alphabet, also twice), base32, hex
+    (also as a dump), percent and JSON escapes, as a list of numbers, split over lines or strings, and in any 12
+    characters of it in a row; a long one also in other letter case, letters that look alike, and with other
+    characters between. Redact whole texts: a secret that is split over two calls is not seen. Redact before
+    `neutralise`, which adds characters.
     """
     text = _cover(text, sorted(_spans(text, secrets)))
     for pattern in (*CREDENTIALS.values(), _IN_ADDRESS):
@@ -80,6 +93,8 @@ def _spans(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
     for secret in long_enough:
         yield from _squeezed_spans(text, gapless, _GAPS, _gapless(secret))
         yield from _squeezed_spans(text, digits, _NO_HEX, _dumps(secret))
+    yield from _spelled_spans(text, _spellings(tuple(long_enough)))
+    yield from _numbered_spans(text, _fragments(tuple(long_enough)))
 
 
 def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
@@ -104,6 +119,46 @@ def _squeezed_spans(
             for span in _occurrences(squeezed, block):
                 left, right = _grown(squeezed, span, form, at)
                 yield offsets[left], offsets[right - 1] + 1
+
+
+def _spelled_spans(text: str, blocks: Mapping[str, tuple[str, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the spans in which the letters of `text`, without anything between them, have a block."""
+    if not blocks:
+        return
+    plain = text if text.isascii() else re.sub(r"[^\x00-\x7f]", _plain_letter, text)
+    squeezed = _NO_LETTER.sub("", plain).lower()
+    offsets: list[int] = []
+    for left in range(len(squeezed) - FRAGMENT + 1):
+        found = blocks.get(squeezed[left : left + FRAGMENT])
+        if found is not None:
+            offsets = offsets or _kept_offsets(plain, _NO_LETTER)
+            first, last = _grown(squeezed, (left, left + FRAGMENT), *found)
+            yield offsets[first], offsets[last - 1] + 1
+
+
+def _plain_letter(found: re.Match[str]) -> str:
+    """Return the letter of ASCII that a character looks like; a space for any other."""
+    plain = unicodedata.normalize("NFKC", found[0])
+    return plain if len(plain) == 1 and plain.isascii() else " "
+
+
+def _numbered_spans(text: str, fragments: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Yield the spans in which the numbers of `text` are the characters of a fragment."""
+    numbers = list(_NUMBER.finditer(text)) if fragments else []
+    for base, digits in _BASES if len(numbers) >= FRAGMENT else ():
+        spelled = "".join(_character(one[0], base, digits) for one in numbers)
+        for left in range(len(spelled) - FRAGMENT + 1):
+            if spelled[left : left + FRAGMENT] in fragments:
+                yield numbers[left].start(), numbers[left + FRAGMENT - 1].end()
+
+
+def _character(number: str, base: int, digits: int) -> str:
+    """Return the visible character of ASCII that a number of at most so many digits stands for, else NUL."""
+    try:
+        code = int(number, base) if len(number) <= digits else 0
+    except ValueError:
+        return "\0"
+    return chr(code) if 0x20 < code < 0x7F else "\0"
 
 
 def _grown(text: str, span: tuple[int, int], form: str, at: int) -> tuple[int, int]:
@@ -165,11 +220,35 @@ def _gapless(secret: str) -> tuple[_Block, ...]:
     return tuple(_blocks((form for form in sorted(forms) if len(form) >= _SHORTEST_ENCODED), FRAGMENT))
 
 
+@lru_cache(maxsize=8)
+def _spellings(secrets: tuple[str, ...]) -> Mapping[str, tuple[str, int]]:
+    """Return the blocks of all forms of these secrets, each form as its letters alone in lower case."""
+    found: dict[str, tuple[str, int]] = {}
+    for secret in secrets:
+        if len(_NO_LETTER.sub("", secret)) < _LETTERS or not re.search("[0-9]", secret):
+            continue
+        raw, reverse = secret.encode("utf-8", "replace"), secret[::-1].encode("utf-8", "replace")
+        forms = {secret, secret[::-1], *_aligned_encodings(raw, b32encode, 5, 5)}
+        for one in (raw, reverse, b64encode(raw)):
+            forms |= set(_aligned_encodings(one, b64encode, 3, 6))
+        letters = sorted({_NO_LETTER.sub("", form).lower() for form in forms})
+        found |= {block: (form, at) for block, form, at in _blocks(letters, FRAGMENT)}
+    return found
+
+
+@lru_cache(maxsize=8)
+def _fragments(secrets: tuple[str, ...]) -> frozenset[str]:
+    """Return every fragment of these secrets, forwards and backwards."""
+    forms = (form for secret in secrets for form in (secret, secret[::-1]))
+    return frozenset(form[at : at + FRAGMENT] for form in forms for at in range(len(form) - FRAGMENT + 1))
+
+
 @lru_cache(maxsize=256)
 def _dumps(secret: str) -> tuple[_Block, ...]:
     if len(secret) < _SHORTEST_ENCODED:
         return ()
-    return tuple(_blocks([secret.encode("utf-8", "replace").hex()], 2 * FRAGMENT))
+    forms = [one.encode("utf-8", "replace").hex() for one in (secret, secret[::-1])]
+    return tuple(_blocks(forms, 2 * FRAGMENT))
 
 
 def _blocks(forms: Iterable[str], size: int) -> Iterator[_Block]:

@@ -44,6 +44,22 @@ DISGUISES: dict[str, Callable[[str], str]] = {
     "percent escapes": lambda s: "".join(f"%{byte:02x}" for byte in s.encode()),
     "reversed, in lines": lambda s: cut(s[::-1], 7, "\n"),
     "all but its end": lambda s: cut(s[:-4], 13, "\n"),
+    "characters without a look": lambda s: cut(s, 1, "\ufe0f\u202e\u034f\U000e0041"),
+    "a list in Markdown": lambda s: cut(s, 1, "\n- "),
+    "a table": lambda s: cut(s, 1, " | "),
+    "comments of code": lambda s: cut(s, 8, "\n// "),
+    "a quotation": lambda s: cut(s, 8, "\n> "),
+    "dots": lambda s: cut(s, 1, "."),
+    "other letter case": str.swapcase,
+    "letters that look alike": lambda s: "".join(chr(ord(one) + 0xFEE0) for one in s),
+    "base64 twice": lambda s: base64.b64encode(base64.b64encode(s.encode())).decode(),
+    "base64, reversed before": lambda s: base64.b64encode(s[::-1].encode()).decode(),
+    "base32 in lower case": lambda s: base64.b32encode(s.encode()).decode().lower(),
+    "hex, reversed before": lambda s: s[::-1].encode().hex(),
+    "numbers": lambda s: ", ".join(str(ord(one)) for one in s),
+    "entities of HTML": lambda s: "".join(f"&#{ord(one)};" for one in s),
+    "octal escapes": lambda s: "".join(f"\\{ord(one):03o}" for one in s),
+    "bits": lambda s: " ".join(f"{ord(one):08b}" for one in s),
 }
 
 
