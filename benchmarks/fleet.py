@@ -31,7 +31,7 @@ COUNTED_SECONDS = 59.0
 """Seconds in which no more can be created than in the lab's minute, which it tells in whole seconds."""
 
 CHARGED_PER_HOUR = 5000
-"""Requests of one account that GitHub, and the lab, allow in an hour."""
+"""Requests of one account that GitHub, and the lab, allow in an hour; operations of GraphQL as many, besides."""
 
 POINTS_PER_MINUTE = 900
 """Points of REST requests that GitHub allows one account in a minute: a read is a point, a write five.
@@ -105,14 +105,19 @@ def limits(
     """Return rows about the busiest account and about what followed a refusal; `owners`: token -> account."""
     created: defaultdict[str, list[Exchange]] = defaultdict(list)
     charged: defaultdict[str, list[float]] = defaultdict(list)
+    graphql: defaultdict[str, list[float]] = defaultdict(list)
     for exchange in exchanges:
         account = owners.get(exchange.token)
+        if account is not None and exchange.graphql:
+            graphql[account].append(exchange.answered)
         if account is not None and exchange.charged:
             charged[account].append(exchange.answered)
             if exchange.content and exchange.status < 300:
                 created[account].append(exchange)
     minute = max((begun_and_ended_within(made, COUNTED_SECONDS) for made in created.values()), default=0)
-    hour = max((busiest(times, 3600.0) for times in charged.values()), default=0)
+    hour, operations = (
+        max((busiest(times, 3600.0) for times in found.values()), default=0) for found in (charged, graphql)
+    )
     refused = Counter(exchange.content for exchange in exchanges if exchange.refused)
     creations = sum(map(len, created.values()))
     return [
@@ -121,6 +126,7 @@ def limits(
         Row("other requests refused", refused[False], "requests"),
         Row("requests of a process that was told to wait", too_early(exchanges), "requests", 0),
         Row("charged requests of the busiest account in an hour", hour, "requests", CHARGED_PER_HOUR),
+        Row("operations of GraphQL of the busiest account in an hour", operations, "requests", CHARGED_PER_HOUR),
         Row(
             "charged requests per issue", sum(map(len, charged.values())) / issues, "requests", note="starts and polls"
         ),

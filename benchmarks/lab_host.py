@@ -20,7 +20,7 @@ from lab.__main__ import ENGINE, REVIEWER
 from lab.agents import at_work, process_of
 from lab.github.clock import LabClock
 from lab.github.server import Lab
-from lab.github.world.hub import CORE_LIMIT
+from lab.github.world.accounts import HOURLY_LIMIT
 from lab.host import Host
 from runtime.building.assembly import RepositoryAdapters
 from shared import process
@@ -166,7 +166,7 @@ async def house(
     """
     clock = clock or LabClock()
     check = repository.pop("check_command", f"{ALONE} {target_project.CHECK_COMMAND}")
-    limit = repository.pop("charged_per_hour", CORE_LIMIT)
+    limit = repository.pop("charged_per_hour", HOURLY_LIMIT)
     async with Lab(root / "github", clock=clock, limit=limit) as lab, recording(lab.url, unix_socket=socket) as proxy:
         people = {ENGINE: "write", REVIEWER: "write"}
         await lab.repository(REPOSITORY, target_project.files(), collaborators=people, check_command=check)

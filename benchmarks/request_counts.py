@@ -53,8 +53,13 @@ class Exchange:
 
     @property
     def charged(self) -> bool:
-        """True if it counts against the hourly limit: no 304, and no look at the limit itself."""
-        return not self.git and self.status != 304 and self.path != "/rate_limit"
+        """True if it counts against REST's hourly limit: no 304, and no look at the limit itself."""
+        return not self.git and not self.graphql and self.status != 304 and self.path != "/rate_limit"
+
+    @property
+    def graphql(self) -> bool:
+        """True if it is an operation of GraphQL, which has an hourly limit of its own, of as many points."""
+        return self.path == "/graphql"
 
     @property
     def write(self) -> bool:
@@ -106,6 +111,7 @@ class Tally:
     requests: int
     charged: int
     charged_change_lists: int
+    graphql: int
     writes: int
     content: int
     speech: int
@@ -127,6 +133,7 @@ def tally(exchanges: Iterable[Exchange]) -> Tally:
         requests=len(rest),
         charged=len(charged),
         charged_change_lists=sum(one.change_list for one in charged),
+        graphql=sum(one.graphql for one in rest),
         writes=sum(one.write for one in rest),
         content=sum(one.content for one in rest),
         speech=sum(one.speech for one in rest),

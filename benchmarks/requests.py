@@ -118,6 +118,7 @@ async def _await_polls(here: LabHost, agents: int) -> None:
 def _rows(tally: Tally) -> list[Row]:
     return [
         Row("charged requests besides change lists", tally.charged_besides_polling, "requests", 45),
+        Row("operations of GraphQL, which has a limit of its own", tally.graphql, "requests"),
         Row("writes", tally.writes, "requests", 24),
         Row("comments, reviews and pull requests", tally.speech, "posts", 6),
         Row("charged reads of change lists", tally.charged_change_lists, "requests"),

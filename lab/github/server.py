@@ -39,7 +39,8 @@ from lab.github.site_actions import SiteActions
 from lab.github.webhooks import Webhooks
 from lab.github.wire.site import ServedRoot
 from lab.github.world import store
-from lab.github.world.hub import CORE_LIMIT, World
+from lab.github.world.accounts import HOURLY_LIMIT
+from lab.github.world.hub import World
 from lab.github.world.issues import EventRecord
 from lab.github.world.records import Numbering
 from lab.github.world.repository import RepositoryFacts, RepositoryRecord
@@ -58,7 +59,7 @@ class Lab(SiteActions):
     """An embedded GitHub on 127.0.0.1; use it as `async with Lab(directory) as lab`.
 
     `state_dir` keeps the git repositories, and `world.json` between runs. `limit` is the number of
-    charged requests per account and hour. `durable` writes `world.json` before each change is answered,
+    charged REST requests per account and hour. `durable` writes `world.json` before each change is answered,
     so that a killed lab loses nothing that a client was told. `interludes` are called before every request.
     """
 
@@ -69,7 +70,7 @@ class Lab(SiteActions):
         port: int = 0,
         unix_socket: Path | None = None,
         clock: LabClock | None = None,
-        limit: int = CORE_LIMIT,
+        limit: int = HOURLY_LIMIT,
         durable: bool = False,
     ) -> None:
         self.clock = clock or LabClock()

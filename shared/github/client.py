@@ -258,8 +258,9 @@ class GitHub:
     async def graphql(self, name: str, document: str, variables: Mapping[str, Any], permit: WritePermit) -> Any:
         """Return the whole reply to the GraphQL operation `name`, for what REST has not.
 
-        Raises `Refused` with GitHub's errors, which come with a 200, and what `write` raises.
+        Raises `Refused` with GitHub's errors, which come with a 200, `GraphqlUsedUp`, and what `write` raises.
         """
+        self._transport.limits.admit_graphql()
         body = {"operationName": name, "query": document, "variables": dict(variables)}
         reply = await self.write("POST", GRAPHQL, body, permit)
         if errors := wire.reply(_graphql_errors, reply):
@@ -302,6 +303,10 @@ class GitHub:
             raise self._calls.refusal(call, answer, error) from error
         except Transient as error:
             raise UnknownOutcome(f"The reply to {self._calls.name(call)} is lost: {error}") from error
+        if call.url == self._root.url(GRAPHQL):
+            errors = "\n".join(wire.reply(_graphql_errors, value))
+            if (limited := self._transport.limits.refusal_by_graphql(answer.headers, errors)) is not None:
+                raise limited
         self._reads.wrote(call, answer, value)
         return value
 

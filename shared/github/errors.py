@@ -25,6 +25,10 @@ class Limited(Transient):
         self.until = until
 
 
+class GraphqlUsedUp(Limited):
+    """GraphQL's own hourly limit is used up; nothing has been changed. REST has another limit."""
+
+
 class NotShown(Transient):
     """GitHub does not show yet what is known to exist; nothing has been changed. Ask again in `seconds`."""
 

@@ -16,13 +16,13 @@ from shared.errors import Blocked, Gone, NotAllowed
 from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
-from shared.github.errors import NotFound, Refused
+from shared.github.errors import GraphqlUsedUp, NotFound, Refused
 from shared.github.replica_lag import LABEL, YOUNG_SECONDS
 from shared.lock.write_permit import WritePermit
 from shared.workflow.labels import folded
 
 REFUSED_SECONDS = 3600.0
-"""Seconds of REST only after GraphQL was refused: a server without it, its own limit, a token that it refuses."""
+"""Seconds of REST only after GraphQL was refused: a server without it, a token that it refuses."""
 
 NOBODY = "nobody"
 """The id of no item: with it, a caller that may use GraphQL is told that the item is unknown."""
@@ -132,6 +132,9 @@ class ItemChanges:
             return None
         try:
             reply = await self._github.graphql(_NAME, document(changes), variables, permit)
+        except GraphqlUsedUp as limited:
+            log.debug("graphql_used_up", outcome="skipped", error=str(limited))
+            return None
         except (Refused, NotAllowed, Gone) as error:
             log.info("graphql_refused", outcome="skipped", error=str(error))
             if not self._is_too_new(changes, str(error)):
@@ -240,7 +243,7 @@ async def refusal(github: GitHub, permit: WritePermit) -> str:
     """Return GitHub's refusal to change items by GraphQL; empty if it would accept. Changes nothing."""
     try:
         await github.graphql(_NAME, document([ItemChange(0, off=(NOBODY,))]), {"item0": NOBODY, "off0": []}, permit)
-    except (Refused, NotAllowed, Gone) as error:
+    except (GraphqlUsedUp, Refused, NotAllowed, Gone) as error:
         return "" if _UNKNOWN in str(error).casefold() else str(error)
     return ""
 

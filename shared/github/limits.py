@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.errors import Transient
-from shared.github.errors import Limited
+from shared.github.errors import GraphqlUsedUp, Limited
 from shared.github.points import Points
 from shared.github.server_time import ServerTime
 from shared.github.waits import report_wait
@@ -34,8 +34,8 @@ LIMIT_WORDS = {
 }
 """GitHub's words, by status, about requests that came too fast; new content is refused with 422 too."""
 
-RESOURCE = "core"
-"""The only resource that the engine's requests are charged to."""
+REST, GRAPHQL = "core", "graphql"
+"""GitHub's names of the two hourly limits that the engine's requests are charged to."""
 
 WINDOWS = ((60.0, 80), (3600.0, 500))
 """GitHub's limits on content-generating requests: seconds and requests. Every write counts here."""
@@ -68,7 +68,7 @@ class RateLimits:
     @property
     def primary(self) -> RateLimit | None:
         """The primary limit as the last answer stated it; None before the first answer."""
-        return self._limits.get(RESOURCE)
+        return self._limits.get(REST)
 
     def note(self, headers: Mapping[str, str]) -> None:
         """Take over the limit of an answer that has just arrived, whose `Date` is known already."""
@@ -79,7 +79,7 @@ class RateLimits:
             return  # not every answer carries them: GHES may have limits switched off
         if reset is not None:
             known = RateLimit(limit, remaining, bounded(reset, now))
-            self._limits[headers.get("x-ratelimit-resource", RESOURCE)] = known
+            self._limits[headers.get("x-ratelimit-resource", REST)] = known
 
     def admit(self, *, urgent: bool) -> None:
         """Raise `Limited`, without sending anything, while GitHub would refuse or the reserve is touched."""
@@ -92,6 +92,12 @@ class RateLimits:
             raise Limited(primary.reset, "the hourly budget is used up")
         if not urgent and primary.remaining <= primary.limit * RESERVE:
             raise Limited(primary.reset, "the rest of the hourly budget is kept for leases and releases")
+
+    def admit_graphql(self) -> None:
+        """Raise `GraphqlUsedUp` while GraphQL's own hourly limit is known to be used up."""
+        known = self._limits.get(GRAPHQL)
+        if known is not None and known.remaining <= 0 and self._server.now() < known.reset:
+            raise GraphqlUsedUp(known.reset, "GraphQL's hourly budget is used up")
 
     def succeeded(self) -> None:
         """Note that a request went through: the next secondary limit is the first in a row."""
@@ -106,8 +112,28 @@ class RateLimits:
         named = any(words in message.casefold() for words in LIMIT_WORDS.get(status, ()))
         if status != 429 and not named and not (status == 403 and (exhausted or "retry-after" in headers)):
             return None
+        if exhausted and headers.get("x-ratelimit-resource") == GRAPHQL and "retry-after" not in headers:
+            return self._graphql_used_up(message)
         self._pause = self._until(headers, exhausted), message
         return Limited(*self._pause)
+
+    def refusal_by_graphql(self, headers: Mapping[str, str], message: str) -> Limited | None:
+        """Return the limit that GraphQL states in an answer 200, from now on in force; None if it states none.
+
+        `message` are the sentences of all its errors. The headers may still name requests that are left.
+        """
+        if "rate limit" not in message.casefold():
+            return None
+        if "retry-after" in headers or "secondary" in message.casefold():
+            self._pause = self._until(headers, exhausted=False), message
+            return Limited(*self._pause)
+        return self._graphql_used_up(message)
+
+    def _graphql_used_up(self, message: str) -> GraphqlUsedUp:
+        known, now = self._limits.get(GRAPHQL), self._server.now()
+        reset = known.reset if known is not None and known.reset > now else now + timedelta(hours=1)
+        self._limits[GRAPHQL] = RateLimit(known.limit if known is not None else 0, 0, reset)
+        return GraphqlUsedUp(reset, message)
 
     def _until(self, headers: Mapping[str, str], exhausted: bool) -> datetime:
         now, primary = self._server.now(), self.primary

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.wire.site import Json, ServedRoot
-from lab.github.world.accounts import AccountRecord, AppRecord
+from lab.github.world.accounts import CORE, GRAPHQL, AccountRecord, AppRecord
 from lab.github.world.issues import IssueRecord
 from lab.github.world.pulls import PullRecord
 from lab.github.world.records import Staleness
@@ -213,6 +213,7 @@ class Operation:
     """One operation of the API: any one of `permissions` at `level`, and the account's `role`.
 
     Of two that `creates`, GitHub wants a pause; one `as_app` takes an App's JSON web token instead of a token.
+    `resource` names the hourly limit that it is charged to.
     """
 
     method: str
@@ -224,6 +225,7 @@ class Operation:
     charged: bool = True
     creates: bool = False
     as_app: bool = False
+    resource: str = CORE
 
 
 class Operations(list[Operation]):
@@ -246,6 +248,10 @@ class Operations(list[Operation]):
     ) -> Callable[[Function], Function]:
         """Declare a write: it needs the token's permission, and the account's `role` in the repository."""
         return self._add(method, path, permissions=permissions, level="write", role=role, creates=creates)
+
+    def graphql(self, path: str) -> Callable[[Function], Function]:
+        """Declare the path of GraphQL, which has an hourly limit of its own."""
+        return self._add("POST", path, level="write", role="write", resource=GRAPHQL)
 
     def as_app(self, method: str, path: str) -> Callable[[Function], Function]:
         """Declare an operation that only an App may do, as itself."""

@@ -15,7 +15,7 @@ from aiohttp import web
 from lab.github.http.call import Operation
 from lab.github.http.refusals import Refusal, no_rights, not_accessible, not_found, redirected
 from lab.github.wire.site import ServedRoot
-from lab.github.world.accounts import AccountRecord, AppRecord, TokenRecord
+from lab.github.world.accounts import CORE, AccountRecord, AppRecord, TokenRecord
 from lab.github.world.hub import World
 from lab.github.world.repository import RepositoryRecord
 
@@ -56,9 +56,12 @@ class Admission:
         return Caller(self._world.account(app.bot, bot=True), TokenRecord("", app.bot), app)
 
     def admit(self, operation: Operation, caller: Caller) -> None:
-        """Raise 403 for an account that has sent too many requests: in this hour, or (where the lab paces) too fast."""
+        """Raise 403 for an account that has sent too many requests: in this hour, or (where the lab paces) too fast.
+
+        GraphQL tells of its own hour with a 200.
+        """
         now, login = self._world.registrar.now(), caller.account.login
-        if self._world.meter.allowance(login, now).remaining == 0:
+        if operation.resource == CORE and self._world.quotas[CORE].allowance(login, now).remaining == 0:
             raise Refusal(403, f"API rate limit exceeded for user ID {caller.account.id}.")
         if operation.creates and not self._world.pace.step(login, now):
             raise Refusal(403, TOO_FAST, headers={"Retry-After": "60"})

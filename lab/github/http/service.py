@@ -93,7 +93,7 @@ class Service:
                 response = _refuse(refusal)
             if caller is not None:
                 charge = operation.charged and response.status != 304
-                response.headers.update(self._limits(caller.account.login, charge=charge))
+                response.headers.update(self._limits(operation.resource, caller.account.login, charge=charge))
                 response.headers.update(_token_headers(operation, caller.token))
             return response
 
@@ -133,17 +133,18 @@ class Service:
         rest = re.sub(r"^/\w+/\d+", "", inside(request.rel_url.raw_path_qs))
         return f"{came_to(request, self.site.root)}{moved.path}{rest}"
 
-    def _limits(self, login: str, *, charge: bool) -> dict[str, str]:
+    def _limits(self, resource: str, login: str, *, charge: bool) -> dict[str, str]:
         """Return the headers with the remaining requests of the hour."""
         world = self.site.world
-        count = world.meter.charge if charge else world.meter.allowance
+        quota = world.quotas[resource]
+        count = quota.charge if charge else quota.allowance
         allowance = count(login, world.registrar.now())
         return {
             "x-ratelimit-limit": str(allowance.limit),
             "x-ratelimit-remaining": str(allowance.remaining),
             "x-ratelimit-used": str(allowance.used),
             "x-ratelimit-reset": str(allowance.reset),
-            "x-ratelimit-resource": "core",
+            "x-ratelimit-resource": resource,
         }
 
 

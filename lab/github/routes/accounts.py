@@ -40,7 +40,8 @@ async def get_user(call: ApiCall) -> Reply:
 async def get_rate_limit(call: ApiCall) -> Reply:
     """Return the remaining requests of the hour; the call costs nothing."""
     world = call.site.world
-    return Reply(body=limits(world.meter.allowance(call.login, world.registrar.now())))
+    now = world.registrar.now()
+    return Reply(body=limits({name: quota.allowance(call.login, now) for name, quota in world.quotas.items()}))
 
 
 @routes.as_app("GET", "/app")

@@ -13,6 +13,7 @@ from lab.github.http.refusals import Refusal
 from lab.github.merge_button import enter_queue
 from lab.github.routes.graphql_schema import SCHEMA
 from lab.github.wire import site
+from lab.github.world.accounts import GRAPHQL
 from lab.github.world.issues import IssueRecord
 from lab.github.world.labels import LabelRecord
 from lab.github.world.pulls import InlineRecord, PullRecord, ReviewRecord
@@ -29,9 +30,13 @@ def schema() -> GraphQLSchema:
     return build_schema(SCHEMA)
 
 
-@routes.write("POST", "/graphql")
+@routes.graphql("/graphql")
 async def answer(call: ApiCall) -> Reply:
     """Execute one operation; GraphQL answers 200 to what it refuses, with its sentences beside the data."""
+    world = call.site.world
+    if world.quotas[GRAPHQL].allowance(call.login, world.registrar.now()).remaining == 0:
+        said = f"API rate limit already exceeded for user ID {call.account.id}."
+        return Reply(body={"errors": [{"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": said}]})
     document, variables = call.text("Query", "query"), call.fields.get("variables") or {}
     name = call.fields.get("operationName")
     result = await graphql(schema(), document, _Root(call), variable_values=variables, operation_name=name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
 from lab.github.repositories.git_command import GITHUB
-from lab.github.world.accounts import AccountRecord, Allowance
+from lab.github.world.accounts import CORE, AccountRecord, Allowance
 from lab.github.world.hub import World
 from lab.github.world.repository import RepositoryRecord
 
@@ -169,17 +170,14 @@ def addresses(root: str) -> Json:
     return {f"{name}_url": f"{root}{path}" for name, path in _ADDRESSES.items()}
 
 
-def limits(allowance: Allowance) -> Json:
-    """The answer to `GET /rate_limit`."""
-    core = {
-        "limit": allowance.limit,
-        "used": allowance.used,
-        "remaining": allowance.remaining,
-        "reset": allowance.reset,
+def limits(allowances: Mapping[str, Allowance]) -> Json:
+    """The answer to `GET /rate_limit`; `allowances`: resource -> the account's."""
+    resources = {
+        name: {"limit": one.limit, "used": one.used, "remaining": one.remaining, "reset": one.reset}
+        for name, one in allowances.items()
     }
-    search = {"limit": 30, "used": 0, "remaining": 30, "reset": allowance.reset}
-    graphql = {"limit": 5000, "used": 0, "remaining": 5000, "reset": allowance.reset}
-    return {"resources": {"core": core, "search": search, "graphql": graphql}, "rate": core}
+    search = {"limit": 30, "used": 0, "remaining": 30, "reset": allowances[CORE].reset}
+    return {"resources": {**resources, "search": search}, "rate": resources[CORE]}
 
 
 def stamp(seconds: int) -> str:

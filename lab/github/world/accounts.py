@@ -12,6 +12,12 @@ LEVELS = ("none", "read", "write", "admin")
 
 HOUR = 3600
 
+CORE, GRAPHQL = "core", "graphql"
+"""GitHub's names of the two hourly limits that are counted here: REST's, and GraphQL's own."""
+
+HOURLY_LIMIT = 5000
+"""Charged requests per account and hour, of each."""
+
 
 @dataclass(frozen=True, slots=True)
 class AccountRecord:

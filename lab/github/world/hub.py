@@ -11,20 +11,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lab.github.http.refusals import Refusal
-from lab.github.world.accounts import AccountRecord, Apps, RequestQuota, TokenRecord
+from lab.github.world.accounts import (
+    CORE,
+    GRAPHQL,
+    HOURLY_LIMIT,
+    AccountRecord,
+    Apps,
+    RequestQuota,
+    TokenRecord,
+)
 from lab.github.world.records import Numbering
 from lab.github.world.repository import RepositoryRecord
-
-CORE_LIMIT = 5000
-"""Charged requests per account and hour."""
 
 
 class World:
     """Everything that the lab's GitHub knows."""
 
-    def __init__(self, registrar: Numbering, *, limit: int = CORE_LIMIT) -> None:
+    def __init__(self, registrar: Numbering, *, limit: int = HOURLY_LIMIT) -> None:
         self.registrar = registrar
-        self.meter = RequestQuota(limit)
+        self.quotas = {CORE: RequestQuota(limit), GRAPHQL: RequestQuota(HOURLY_LIMIT)}
         self.accounts: dict[str, AccountRecord] = {}
         self.tokens: dict[str, TokenRecord] = {}
         self.repositories: dict[int, RepositoryRecord] = {}

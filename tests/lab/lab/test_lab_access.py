@@ -6,7 +6,7 @@ import pytest
 from judge import Judge
 from lab_scene import NAME, READ, WORK, Scene
 
-from lab.github.world.accounts import HOUR
+from lab.github.world.accounts import CORE, GRAPHQL, HOUR
 
 
 async def test_unknown_tokens_and_repositories(scene: Scene) -> None:
@@ -118,7 +118,7 @@ async def test_etags_are_bound_to_the_token_and_to_accept(scene: Scene) -> None:
 
 
 async def test_the_limit_is_counted_per_account_and_refuses(scene: Scene) -> None:
-    scene.lab.world.meter.limit = 3
+    scene.lab.world.quotas[CORE].limit = 3
     await scene.ask("GET", "issues")
     await scene.ask("GET", "issues", by="reader")
     free = (await scene.get("/rate_limit"))["rate"]
@@ -130,6 +130,18 @@ async def test_the_limit_is_counted_per_account_and_refuses(scene: Scene) -> Non
     assert (await scene.ask("GET", "issues", by="octo")).status == 200
     scene.lab.clock.advance(HOUR)
     assert (await scene.ask("GET", "issues")).status == 200
+
+
+async def test_graphql_has_an_hourly_limit_of_its_own(scene: Scene) -> None:
+    scene.lab.world.quotas[GRAPHQL].limit = 1
+    query = {"query": 'query Q { node(id: "nobody") { id } }'}
+    first = await scene.ask("POST", "/graphql", query)
+    assert (first.headers["x-ratelimit-resource"], first.headers["x-ratelimit-remaining"]) == ("graphql", "0")
+    refused = await scene.ask("POST", "/graphql", query)
+    assert (refused.status, list(refused.body)) == (200, ["errors"])
+    assert refused.body["errors"][0]["type"] == "RATE_LIMIT"
+    told = (await scene.get("/rate_limit"))["resources"]
+    assert (told["graphql"]["remaining"], told["core"]["used"]) == (0, 0)
 
 
 async def test_the_date_follows_the_labs_clock(scene: Scene) -> None:

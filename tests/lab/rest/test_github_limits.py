@@ -10,7 +10,7 @@ from github_script import NOW, START, Plan, scripted
 
 from shared.errors import EngineError, Transient
 from shared.github.client import GitHub
-from shared.github.errors import Limited, Refused
+from shared.github.errors import GraphqlUsedUp, Limited, Refused
 from shared.github.points import MINUTE
 from shared.lock.write_permit import OperatorPermit
 
@@ -56,6 +56,51 @@ async def test_the_last_tenth_of_the_budget_is_kept_for_leases() -> None:
         await github.get("/ack")
         await github.write("PATCH", "/ack", {}, OperatorPermit("heartbeat"), urgent=True)
     assert script.calls == ["GET /x", "GET /ack", "PATCH /ack"]
+
+
+USED_UP = {"errors": [{"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": "API rate limit exceeded."}]}
+"""The answer of GitHub's GraphQL, with status 200, when its hour is used up."""
+
+
+@pytest.mark.fault(7)
+@pytest.mark.parametrize(("status", "left"), [(200, "0"), (200, "37"), (403, "0"), (429, "0")])
+async def test_graphqls_own_budget_stops_graphql_alone(status: int, left: str) -> None:
+    """The headers may tell of requests that are left although GitHub refuses."""
+    reset = NOW + timedelta(minutes=40)
+    headers = {
+        "x-ratelimit-resource": "graphql",
+        "x-ratelimit-limit": "5000",
+        "x-ratelimit-remaining": left,
+        "x-ratelimit-reset": str(int(reset.timestamp())),
+    }
+    body = USED_UP if status == 200 else {"message": "API rate limit exceeded for user ID 1."}
+    async with scripted(Plan(status, body, headers), Plan(body={}), Plan(body={"data": {}})) as (github, script):
+        for _ in range(2):
+            with pytest.raises(GraphqlUsedUp) as caught:
+                await github.graphql("Q", "query Q { x }", {}, PERSON)
+            assert caught.value.until == reset
+        assert script.calls == ["POST /graphql"], "asked once"
+        await github.write("POST", "/x", {}, PERSON)
+        script.clock.seconds += 40 * 60 + 1
+        await github.graphql("Q", "query Q { x }", {}, PERSON)
+    assert script.calls == ["POST /graphql", "POST /x", "POST /graphql"]
+
+
+@pytest.mark.fault(8)
+@pytest.mark.parametrize(("headers", "pause"), [({}, 60), ({"retry-after": "30"}, 30)])
+async def test_a_secondary_limit_that_graphql_tells_with_a_200_stops_everything(
+    headers: dict[str, str], pause: int
+) -> None:
+    body = {"errors": [{"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}]}
+    async with scripted(Plan(200, body, headers), Plan(body={})) as (github, script):
+        with pytest.raises(Limited) as caught:
+            await github.graphql("Q", "query Q { x }", {}, PERSON)
+        assert caught.value.until == NOW + timedelta(seconds=pause)
+        with pytest.raises(Limited):
+            await github.write("POST", "/x", {}, PERSON)
+        script.clock.seconds += pause
+        await github.write("POST", "/x", {}, PERSON)
+    assert script.calls == ["POST /graphql", "POST /x"]
 
 
 async def test_server_time_is_the_date_carried_on() -> None:

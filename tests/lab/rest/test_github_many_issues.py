@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from github_bench import NAME, bench
 
+from lab.github.world.accounts import CORE
 from shared.github.cache import MAX_BYTES
 from shared.github.inbox import SWEEP_SECONDS, Inbox
 from shared.github.issues import Issues
@@ -28,7 +29,7 @@ async def test_hours_without_a_change_are_answered_by_304_alone(tmp_path: Path) 
             b.clock.seconds += 30
             assert len(await inbox.look()) == MANY
         assert Counter(exchange.status for exchange in b.lab.exchanges) == {200: PAGES + 1, 304: 60 + 3 * PAGES}
-        account = b.lab.world.meter.allowance("engine", b.lab.world.registrar.now())
+        account = b.lab.world.quotas[CORE].allowance("engine", b.lab.world.registrar.now())
         assert account.used == PAGES + 1
 
 

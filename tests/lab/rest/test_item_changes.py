@@ -13,6 +13,7 @@ from label_scene import PERSON
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.server import Lab
+from lab.github.world.accounts import GRAPHQL
 from lab.github.world.issues import IssueRecord
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.client import GitHub
@@ -98,6 +99,17 @@ async def test_where_graphql_is_refused_rest_does_it_from_then_on(tmp_path: Path
         await here.board.show(here.issue.number, Stage.REVIEWING, PERSON, known=here.known)
         assert [call.split()[0] for call in here.calls] == ["POST", "DELETE"]
         assert not any("graphql" in call for call in here.calls)
+
+
+async def test_while_graphqls_hour_is_used_up_rest_does_it(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        here.lab.world.quotas[GRAPHQL].limit = 0
+        assert await here.relabel() == AFTER
+        assert here.labels == AFTER
+        assert [call.split()[0] for call in here.calls] == ["POST", "POST", "DELETE", "DELETE"]
+        here.calls.clear()
+        await here.board.show(here.issue.number, Stage.REVIEWING, PERSON, known=frozenset(here.labels))
+        assert not any("graphql" in call for call in here.calls), "not asked again before its hour ends"
 
 
 async def test_a_label_that_was_renamed_is_not_taken_for_the_one_of_its_old_name(tmp_path: Path) -> None:

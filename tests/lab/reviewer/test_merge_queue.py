@@ -12,6 +12,7 @@ from merge_scene import SCRIPT, looks, opened
 from worker_scene import CODE, REVIEW, TESTS, calls, claims, comments, labels, pulls, status
 
 from console.status.row import Whom
+from lab.github.world.accounts import GRAPHQL, HOUR, HOURLY_LIMIT
 from lab.github.world.repository import Protection
 from shared.loop.polling_loop import Loop
 from shared.workflow import Role, Stage
@@ -60,6 +61,21 @@ async def test_a_queue_that_no_rule_shows_is_entered_when_github_names_it(engine
     found = await engine.fence(Role.REVIEWER, change.number)
     assert found is not None
     assert found.stage is Stage.DONE
+
+
+async def test_while_graphqls_hour_is_used_up_the_queue_waits_and_nobody_is_called(engine: Engine) -> None:
+    change = await opened(engine, "one")
+    quota = engine.lab.world.quotas[GRAPHQL]
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        quota.limit = 0
+        await looks(engine, reviewer, 6)
+        assert not labels(engine, change.number) & {"status:failed", "flag:manual-intervention"}
+        assert await engine.lab.work_on_queue(REPOSITORY) == []
+        quota.limit = HOURLY_LIMIT
+        engine.lab.clock.advance(HOUR + 1)
+        await looks(engine, reviewer, 6)
+        assert await engine.lab.work_on_queue(REPOSITORY) == [change.number]
+    assert merges_asked(engine) == 0
 
 
 async def test_what_the_queue_takes_out_is_brought_in_step_and_enters_it_again(engine: Engine) -> None:

@@ -64,7 +64,7 @@ def test_a_file_that_could_not_be_written_whole_is_not_there(tmp_path: Path) -> 
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     new = NewFile(tmp_path / "lock.key", breaks)
-    with pytest.raises(DiskFull, match="lock.key"):
+    with pytest.raises(DiskFull, match=r"lock\.key"):
         new.write()
     assert list(tmp_path.iterdir()) == []
     assert NewFile(new.path, lambda: "secret\n").write(), "the next try is as the first"
