@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppres
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 import anyio
 import anyio.to_thread
@@ -114,13 +115,24 @@ async def open_usable(
                 await prove([parts])
             return parts if prepare is None else await prepare(parts, arguments)
 
-        found = await side_by_side(configured, open_one)
+        made = await side_by_side(own_order(tuple(configured), process.agent.id), open_one)
+        found = {name: made[name] for name in configured}
         usable = [one for one in found.values() if isinstance(one, RepositoryAdapters)]
         aside = {name: one for name, one in found.items() if isinstance(one, Exception)}
         if not usable:
             first = next(iter(aside.values()))
             raise first if isinstance(first, EngineError) else Blocked(str(first)) from first
         return stack.pop_all(), UsableRepositories(usable, aside, open_one)
+
+
+def own_order(names: Sequence[str], agent_id: str) -> Sequence[str]:
+    """Return the names from a place on that depends on the agent, the skipped ones last.
+
+    Agents of one token that start together then seldom read the same repository at the same moment, for which each
+    would be charged: what another one has read before is free.
+    """
+    first = crc32(agent_id.encode()) % len(names) if names else 0
+    return (*names[first:], *names[:first])
 
 
 async def side_by_side(names: Iterable[str], attempt: Callable[[str], Awaitable[T]]) -> dict[str, T | Exception]:

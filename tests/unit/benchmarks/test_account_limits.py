@@ -71,12 +71,14 @@ def test_each_account_stands_to_its_own_limits() -> None:
     hour = Exchange("GET", ISSUES, 403, "two", 200.0, 200.0, 1200.0)
     stranger = Exchange("GET", ISSUES, 200, "three", 201.0, 201.0)
     owners = {"one": "engine-a", "two": "engine-b"}
-    rows = limits([*made, REFUSED, hour, stranger], owners, issues=5, creations_per_minute=15)
+    labels = Exchange("POST", "/graphql", 200, "one", 31.0, 31.0)
+    rows = limits([*made, REFUSED, hour, stranger, labels], owners, issues=5, creations_per_minute=15)
     found = {row.what: row.measured for row in rows}
     assert found["most creations of one account in a minute"] == 2
     assert found["creations refused"] == 1
     assert found["other requests refused"] == 1
     assert found["charged requests of the busiest account in an hour"] == 3
+    assert found["operations of GraphQL of the busiest account in an hour"] == 1
     assert found["charged requests per issue"] == 1.0
     assert found["creations per issue"] == 0.6
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 
 import anyio
@@ -10,7 +11,14 @@ import pytest
 from fakes.clock import PassingClock
 from structlog.testing import capture_logs
 
-from runtime.daemon.start import AT_ONCE, LONGEST_SECONDS, TOLD_SECONDS, retry_while_transient, side_by_side
+from runtime.daemon.start import (
+    AT_ONCE,
+    LONGEST_SECONDS,
+    TOLD_SECONDS,
+    own_order,
+    retry_while_transient,
+    side_by_side,
+)
 from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Unauthorized
 
 
@@ -59,6 +67,17 @@ async def test_what_does_not_pass_is_not_waited_for(error: type[EngineError]) ->
     with pytest.raises(error):
         await retry_while_transient(attempt, clock)
     assert (len(made), clock.slept) == (1, [])
+
+
+def test_agents_that_start_together_begin_with_different_repositories() -> None:
+    names = [f"owner/thing-{number:02}" for number in range(40)]
+    orders = [own_order(names, f"machine-worker-{number}") for number in range(8)]
+    for order in orders:
+        assert sorted(order) == names, "each is made ready once"
+    at_the_same_moment = [Counter(order[place] for order in orders).most_common(1)[0][1] for place in range(40)]
+    assert max(at_the_same_moment) <= 2
+    assert own_order(names, "machine-worker-0") == orders[0]
+    assert own_order([], "worker") == ()
 
 
 async def test_repositories_are_made_ready_side_by_side_and_keep_their_order() -> None:
