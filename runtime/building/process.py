@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -170,18 +171,34 @@ class ProcessSecrets:
             *_hook_secret(self._settings, self._environment),
             *collector_secrets(self._environment),
         ]
-        return [line for value in told for line in value.split() if _FRAME not in line]
+        return [line for value in told for line in value.splitlines() if _FRAME not in line]
 
 
 def _receiver_secrets(settings: Settings) -> Iterator[str]:
     """Yield the secrets of receivers: a webhook's address and secret, a mail server's password."""
     notify = settings.notify
     if notify.webhook is not None:
-        yield notify.webhook.get_secret_value()
+        yield from _secret_parts(notify.webhook.get_secret_value())
         with suppress(Misconfigured, Unauthorized):  # whoever signs with it refuses it
             yield webhook_secret(notify).decode()
     if notify.smtp is not None:
-        yield from filter(None, [unquote(urlsplit(notify.smtp.get_secret_value()).password or "")])
+        yield from _password_spellings(notify.smtp.get_secret_value())
+
+
+_RANDOM = re.compile(r"(?=[^0-9]*[0-9]).{12,}|.{20,}")
+"""A part of an address that nobody would use as a name."""
+
+
+def _secret_parts(url: str) -> Iterator[str]:
+    """Yield what is secret of a receiver's address; its server and the usual words of its path are in other texts too.
+
+    If no part looks random the whole path is the secret.
+    """
+    parts = urlsplit(url)
+    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    found = [part for part in re.split(r"[/?&=]", path) if _RANDOM.fullmatch(part)]
+    yield from _password_spellings(url)
+    yield from found or ([path] if path.strip("/") else [])
 
 
 def _hook_secret(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
@@ -193,11 +210,19 @@ def _hook_secret(settings: Settings, environment: Mapping[str, str]) -> Iterator
 
 
 def _database_passwords(settings: Settings) -> Iterator[str]:
-    """Yield the password of the database of events, as it is written in the URL and as it is meant."""
-    url = settings.events.url
-    password = urlsplit(url.get_secret_value()).password if url is not None else None
-    if password:
-        yield from {password, unquote(password)}
+    """Yield the password of the database of events."""
+    if settings.events.url is not None:
+        yield from _password_spellings(settings.events.url.get_secret_value())
+
+
+_WORD = re.compile(r"[A-Za-z]{1,11}")
+"""A password that is one word, as in examples: to take it out of every text would hide nothing and shred the text."""
+
+
+def _password_spellings(url: str) -> set[str]:
+    """Return the password of a URL, as it is written there and as it is meant; nothing if it is one plain word."""
+    password = urlsplit(url).password or ""
+    return {one for one in (password, unquote(password)) if one and not _WORD.fullmatch(one)}
 
 
 def _readable_keys(lock: LockSettings) -> Iterator[bytes]:

@@ -11,19 +11,23 @@ import pytest
 import structlog
 from engine import REPOSITORY
 from logging_scene import logging_as_before
+from pydantic import SecretStr
 
 from config.collector import collector
 from config.credentials import signing_keys
+from config.engine import NotifySettings
 from config.loading import load
+from config.observability import EventSettings
 from config.settings import Settings
 from config.state import StateDirectory
-from runtime.building.process import Process
+from runtime.building.process import Process, ProcessSecrets
 from security.canaries import Canaries
 from security.detector import FORMS, Detector
 from shared.escalation.delivery import Webhook
 from shared.llm.claude import anthropic
 from shared.llm.proxy.api_protocols import ApiProtocol, Upstream
 from shared.loop.real_clock import RealClock
+from shared.outgoing.outbound_filter import Outgoing
 from shared.telemetry.logging import configure
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
@@ -79,6 +83,47 @@ def named(canaries: Canaries) -> Mapping[str, str]:
 def test_every_secret_of_a_process_is_known_to_it(canaries: Canaries, processes: tuple[Process, ...]) -> None:
     known = [word for process in processes for word in process.secrets.known()]
     assert [name for name, value in named(canaries).items() if not any(value in word for word in known)] == []
+
+
+@pytest.mark.parametrize(
+    ("webhook", "password", "secret", "ordinary"),
+    [
+        ("https://www.example.org/in/Qz81kLmNp0aB", "password", ["Qz81kLmNp0aB"], "https://www.example.org password"),
+        (
+            "https://api.telegram.org/bot4711:AAx9Zq0k/sendMessage",
+            "postgres",
+            ["bot4711:AAx9Zq0k"],
+            "https://api. postgres",
+        ),
+        (
+            "https://chat.example.org/api/webhooks/90817263544536271/t0p-S3cr3t-w0rd",
+            "x7",
+            ["t0p-S3cr3t-w0rd"],
+            "/api/webhooks/",
+        ),
+        (
+            "https://x.example/hook?id=7&key=Yb28Qk55mmPt",
+            "p%40ss%20word",
+            ["Yb28Qk55mmPt", "p@ss word"],
+            "/hook?id= word",
+        ),
+        (
+            "https://ntfy.example/our-topic",
+            "correcthorsebattery",
+            ["/our-topic", "correcthorsebattery"],
+            "https://ntfy.example",
+        ),
+    ],
+)
+def test_of_an_address_only_what_is_secret_is_hidden(
+    canaries: Canaries, webhook: str, password: str, secret: list[str], ordinary: str
+) -> None:
+    notify = NotifySettings(webhook=SecretStr(webhook))
+    events = EventSettings(url=SecretStr(f"postgresql://engine:{password}@db.example/engine"))
+    changed = settings_of(canaries).model_copy(update={"notify": notify, "events": events})
+    gate = Outgoing(ProcessSecrets(changed, Role.WORKER, canaries.environment).known())
+    assert [value for value in secret if gate.leak(f"It is {value}.") is None] == []
+    assert gate.hide(f"See {ordinary}") == f"See {ordinary}"
 
 
 def logged(value: str) -> str:
