@@ -127,6 +127,10 @@ DESCRIBED = """describe Shop::Calc do
   describe "when big" do
     it("works") { assert true }
   end
+  describe "#sum" do
+    it("works") { assert true }
+    describe(".of") { it("is") { assert true } }
+  end
 end
 """
 MINITEST = """
@@ -172,9 +176,18 @@ def test_titles_of_javascript_are_joined() -> None:
 
 def test_descriptions_of_rspec_are_joined_as_rspec_does() -> None:
     assert [unit.name for unit in units("calc_spec.rb", RSPEC)] == [
-        "Calc old#add adds",
-        "Calc old#add when big is #{name}",
-        "Calc old#add when big",
+        "Calc old #add adds",
+        "Calc old #add when big is #{name}",
+        "Calc old #add when big",
+    ]
+
+
+def test_a_description_of_rspec_has_no_blank_between_a_module_and_its_member_only() -> None:
+    inner = "describe('.b') { it('is') {} }\n  it('#c') {}\n  context('when') { describe('::D') { it('is') {} } }\n"
+    found = units("a_spec.rb", f"describe A::B, '#a' do\n  {inner}end\ndescribe A do\n  {inner}end\n")
+    assert [unit.name for unit in found] == [
+        *("A::B#a .b is", "A::B#a #c", "A::B#a when ::D is"),
+        *("A.b is", "A #c", "A when ::D is"),
     ]
 
 
@@ -197,13 +210,15 @@ def test_descriptions_of_rspec_are_joined_as_rspec_does() -> None:
         ("CalcTests.cs", CSHARP, "A.CalcTests+Inner.Deep", "CalcTests::Inner::Deep"),
         ("CalcTest.php", PHP, 'CalcTest::testAdds with data set "one"', "CalcTest::testAdds"),
         ("CalcTest.php", PHP, r"App\\CalcTest::testAdds", "CalcTest::testAdds"),
-        ("calc_spec.rb", RSPEC, "Calc old#add when big is x", "Calc old#add when big is #{name}"),
-        ("calc_spec.rb", RSPEC, "Calc old#add when big is expected to eq 1", "Calc old#add when big is #{name}"),
+        ("calc_spec.rb", RSPEC, "Calc old #add when big is x", "Calc old #add when big is #{name}"),
+        ("calc_spec.rb", RSPEC, "Calc old #add when big is expected to eq 1", "Calc old #add when big is #{name}"),
         ("calc_test.rb", MINITEST, "CalcTest::test_adds", "CalcTest::test_adds"),
         ("calc_test.rb", MINITEST, "calc::test_0001_works", "calc works"),
         ("calc_test.rb", MINITEST, "calc::test_works", "calc works"),
         ("calc_test.rb", DESCRIBED, "Shop::Calc::test_works", "Shop::Calc works"),
         ("calc_test.rb", DESCRIBED, "Shop::Calc::when big::test_works", "Shop::Calc when big works"),
+        ("calc_test.rb", DESCRIBED, "Shop::Calc::#sum::test_works", "Shop::Calc#sum works"),
+        ("calc_test.rb", DESCRIBED, "Shop::Calc::#sum::.of::test_is", "Shop::Calc#sum .of is"),
         ("test_it.py", PYTHON, "test_unknown", None),
     ],
 )

@@ -105,7 +105,9 @@ def _spellings(name: str) -> Iterator[str]:
         if position > 0:
             yield name[:position].rstrip()
     if "::test_" in name:  # the blocks of minitest, of a described class too
-        yield re.sub(r"::test_(?:\d{4}_)?|::", " ", name)
+        blocks = re.sub(r"::test_(?:\d{4}_)?|::", " ", name)
+        yield blocks
+        yield re.sub(r" (?=[#.])", "", blocks, count=1)  # a class and its member, which RSpec joins
 
 
 def _fits(pattern: str, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -28,8 +28,17 @@ _TEST_CLASS = re.compile(r"Test\b|TestCase\b|Spec\b")
 
 
 @dataclass(frozen=True, slots=True)
+class _Title:
+    """One part of a description, and the pattern that it fits; `is_module` if it is a class or module itself."""
+
+    text: str
+    shape: str
+    is_module: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Scope:
-    titles: tuple[tuple[str, str], ...] = ()
+    titles: tuple[_Title, ...] = ()
     around: tuple[Node, ...] = ()
     cases: tuple[Case, ...] = ()
     skipped: str = ""
@@ -89,11 +98,11 @@ def _group(source: Source, node: Node, scope: _Scope) -> _Scope:
 def _example(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
     titles = [_title(source, found) for found in arguments(node)[:1] if not _is_option(found)]
     body, method = block_of(node), field_text(source, node, "method")
-    name, pattern = _join_titles([*scope.titles, *titles])
+    name, pattern = _join_titles(scope.titles, titles)
     if not titles:
         pattern += r"( .*)?"
     if method == "test" and scope.titles:
-        name = f"{scope.titles[-1][0]}::test_{re.sub(r'[^0-9A-Za-z_]', '_', titles[0][0])}" if titles else name
+        name = f"{scope.titles[-1].text}::test_{re.sub(r'[^0-9A-Za-z_]', '_', titles[0].text)}" if titles else name
     found = FoundTest(
         name,
         node,
@@ -107,25 +116,27 @@ def _example(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool
     return found, scope.focused or method in {"fit", "fspecify", "fexample"} or _is_focused(source, node)
 
 
-def _join_titles(titles: list[tuple[str, str]]) -> tuple[str, str]:
-    """Return joined descriptions as in RSpec: blanks between, but none before `#sum`, `.sum` and `::Sum`."""
-    name, pattern = "", ""
-    for text, shape in titles:
-        gap = "" if not name or re.match(r"#|::|\.", text) else " "
-        name, pattern = f"{name}{gap}{text}", f"{pattern}{re.escape(gap)}{shape}"
+def _join_titles(groups: Sequence[_Title], own: Sequence[_Title]) -> tuple[str, str]:
+    """Return joined descriptions as in RSpec: blanks between, but none from a module to a group `#a`, `.a` or `::A`."""
+    name, pattern, before = "", "", None
+    for index, title in enumerate([*groups, *own]):
+        is_member = index < len(groups) and before is not None and before.is_module
+        gap = "" if not name or (is_member and re.match(r"#|::|\.", title.text)) else " "
+        name, pattern, before = f"{name}{gap}{title.text}", f"{pattern}{re.escape(gap)}{title.shape}", title
     return name, pattern
 
 
-def _title(source: Source, node: Node) -> tuple[str, str]:
+def _title(source: Source, node: Node) -> _Title:
     if node.type == "string":
         pieces = [(source.text(n), re.escape(source.text(n))) for n in node.named_children if n.type != "interpolation"]
         if len(pieces) == len(node.named_children):
-            return "".join(text for text, _ in pieces), "".join(shape for _, shape in pieces)
+            return _Title("".join(text for text, _ in pieces), "".join(shape for _, shape in pieces))
         shapes = [".*" if n.type == "interpolation" else re.escape(source.text(n)) for n in node.named_children]
-        return source.text(node)[1:-1], "".join(shapes)
+        return _Title(source.text(node)[1:-1], "".join(shapes))
     text = source.text(node).lstrip(":")
-    is_plain = node.type in {"constant", "scope_resolution", "simple_symbol"}
-    return text, re.escape(text) if is_plain else ".*"
+    is_constant = node.type in {"constant", "scope_resolution"}
+    is_plain = is_constant or node.type == "simple_symbol"
+    return _Title(text, re.escape(text) if is_plain else ".*", is_constant or text == "described_class")
 
 
 def _is_option(node: Node) -> bool:
@@ -158,8 +169,8 @@ def _class(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTes
     is_test = bool(_TEST_CLASS.search(field_text(source, node, "superclass") + name))
     setup = [found for found in statements(body) if field_text(source, found, "name") in {"setup", "teardown"}]
     setup += [found for found in statements(body) if field_text(source, found, "method") in _HOOKS]
-    inner = replace(scope, titles=(*scope.titles, (name, re.escape(name))), around=(*scope.around, *setup))
-    names = "::".join(text for text, _ in inner.titles)
+    inner = replace(scope, titles=(*scope.titles, _Title(name, re.escape(name))), around=(*scope.around, *setup))
+    names = "::".join(title.text for title in inner.titles)
     for found in statements(body):
         method = field_text(source, found, "name")
         if found.type == "method" and method.startswith("test") and is_test:
