@@ -72,6 +72,15 @@ PYTHON = [
         BARE.replace("    x = f()\n    ", "    for _ in (1, 2):\n        x = f()\n        "),
         What.STEPS,
     ),
+    ("another value of its name", OLD, OLD + "\ntest_a = lambda: None\n", What.SUPPORT),
+    ("an import of its name", OLD, OLD + "\nfrom helpers import test_a\n", What.SUPPORT),
+    ("other code put into it", OLD, OLD + "\ntest_a.__code__ = (lambda: None).__code__\n", What.SUPPORT),
+    ("names set at run time", OLD, OLD + "\nglobals().update(test_a=print)\n", What.SUPPORT),
+    ("an import of another name", OLD, OLD + "\nfrom helpers import test_ab\n", None),
+    ("a coroutine", IN_CLASS, IN_CLASS.replace("def", "async def"), What.STEPS),
+    ("a class that runs its tests itself", IN_CLASS, IN_CLASS + "    def run(self, result=None): pass\n", What.SUPPORT),
+    ("an attribute in place of a method", IN_CLASS, IN_CLASS + "    test_a = print\n", What.SUPPORT),
+    ("an attribute beside a method", IN_CLASS, IN_CLASS + "    maxDiff = None\n", None),
 ]
 
 
@@ -99,6 +108,13 @@ OTHERS = [
     ("a.test.ts", "it.each([1, 2])('%s', () => {})", "it.each([1, 2, 3])('%s', () => {})", What.ADDED),
     ("a.test.ts", "it('a', () => { f(); g() })", "it('a', () => { for (const x of y) { f(); g() } })", What.STEPS),
     ("a.test.ts", "it('a', () => { f() })", "it('a', () => run(() => { f() }))", What.STEPS),
+    ("a.test.ts", "it('a', () => { f() })", "it('a', function* () { f() })", What.STEPS),
+    (
+        "a.test.ts",
+        "it('a', () => { f() })",
+        "const it = (name, _) => test(name);\nit('a', () => { f() })",
+        What.SUPPORT,
+    ),
     (
         "a_test.go",
         "package a\nfunc TestA(t *T) { for _, c := range []int{1} { f(c) } }",
@@ -132,6 +148,23 @@ OTHERS = [
 @pytest.mark.parametrize(("path", "before", "after", "what"), OTHERS)
 def test_other_languages(path: str, before: str, after: str, what: What | None) -> None:
     assert [entry.what for entry in found(before, after, path).entries] == ([what] if what else [])
+
+
+@pytest.mark.parametrize(
+    "acting",
+    ["jest.mock('../a', () => ({}));", "globalThis.it = quiet;", "expect.extend({ toBe });", "if (!x) { patch(); }"],
+)
+def test_code_of_a_test_file_that_acts_on_its_own_belongs_to_the_old_tests_in_it(acting: str) -> None:
+    old = "it('a', () => { f() })\n"
+    kinds = {entry.what for entry in found(old, f"{acting}\n{old}", "a.test.ts").entries}
+    assert kinds == {What.SUPPORT, What.HOOK}
+
+
+def test_a_block_that_makes_tests_belongs_to_no_other_test() -> None:
+    old, more = "it('a', () => { f() })\n", "if (posix) { it('b', () => { g() }) }\n"
+    assert What.SUPPORT not in {entry.what for entry in found(old, old + more, "a.test.ts").entries}
+    python = "if POSIX:\n    def test_b(): assert 1\n"
+    assert What.SUPPORT not in {entry.what for entry in found(OLD, OLD + python).entries}
 
 
 def test_an_entry_tells_path_test_line_and_what_happened() -> None:

@@ -10,25 +10,17 @@ from tree_sitter import Node
 
 from worker_agent.tdd.comparison.model import ComparedTest, What
 from worker_agent.tdd.comparison.project import File
+from worker_agent.tdd.syntax import units_javascript, units_python
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, Source, language_of, line_of
 from worker_agent.tdd.syntax.units_found import field_text, statements
-from worker_agent.tdd.syntax.units_javascript import BLOCKS, TESTS, call_of
 from worker_agent.tdd.syntax.units_meaning import digest
-from worker_agent.tdd.syntax.units_python import definition_of, is_autouse
 from worker_agent.tdd.test_file_names import is_named_like_tests
 
 _SNAPSHOT = re.compile(rb"^(?:exports\[`.*?`\]|# name: .*)", re.MULTILINE)
 _DATA = words(".snap .ambr .json .yml .yaml .toml .txt .md .csv .xml .html .golden .out .svg .snapshot")
 _SHOWN = 100_000
 """The most bytes of a file that are kept for its diff."""
-
-_DEFINES = words(
-    "import_statement import_from_statement future_import_statement class_definition pass_statement comment"
-    " type_alias_statement"
-)
-_SETTINGS = re.compile(r"(?:pytest_plugins|collect_ignore(?:_glob)?|pytest_\w+)\b")
-_TYPES_ONLY = re.compile(r"if (?:\w+\.)?TYPE_CHECKING|if __name__ ==")
 
 
 def file_entries(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
@@ -132,43 +124,15 @@ def _acting_code(file: File | None) -> dict[str, tuple[int, str]]:
 def _acts(source: Source, statement: Node) -> bool:
     match source.language:
         case Language.PYTHON:
-            return _acts_in_python(source, statement)
+            return units_python.acts_on_its_own(source, statement)
         case Language.JAVASCRIPT | Language.TYPESCRIPT | Language.TSX:
-            return _acts_in_javascript(source, statement)
+            return units_javascript.acts_on_its_own(source, statement)
         case Language.GO:
             return field_text(source, statement, "name") in {"TestMain", "init"}
         case Language.RUBY:
             return re.match(r"(?:RSpec|Minitest)\.\w+", source.text(statement)) is not None
         case _:
             return False
-
-
-def _acts_in_python(source: Source, statement: Node) -> bool:
-    node = definition_of(statement)
-    if node.type == "function_definition":
-        return field_text(source, node, "name").startswith("pytest_") or is_autouse(source, statement)
-    if node.type in _DEFINES:
-        return False
-    if node.type == "if_statement":
-        return not _TYPES_ONLY.match(source.text(node))
-    if node.type == "expression_statement":
-        inner = node.named_children[0]
-        if inner.type == "assignment":
-            left = field_text(source, inner, "left")
-            return bool(_SETTINGS.match(left)) or not re.fullmatch(r"[\w, ()*]+", left)
-        return inner.type != "string"
-    return True
-
-
-def _acts_in_javascript(source: Source, statement: Node) -> bool:
-    if statement.type in {"if_statement", "for_statement"}:
-        return True
-    if statement.type != "expression_statement" or not statement.named_children:
-        return False
-    inner = statement.named_children[0]
-    if inner.type == "call_expression":
-        return call_of(source, inner).root not in TESTS | BLOCKS
-    return inner.type in {"assignment_expression", "await_expression"}
 
 
 def _first_line(text: str) -> str:

@@ -128,8 +128,8 @@ def _find_by_ending(name: str, units: Sequence[TestUnit]) -> TestUnit | None:
 
 def _unit(source: Source, found: FoundTest, known: Definitions, elsewhere: Mapping[str, str]) -> TestUnit:
     nodes = (*found.parts, *found.around, *(case.node for case in found.cases))
-    reaches = reached({name for node in nodes for name in uses(source, node)}, known, elsewhere)
-    around = [digest(source, node) for node in found.around]
+    reaches = reached({found.made_by, *(name for node in nodes for name in uses(source, node))}, known, elsewhere)
+    around = [digest(source, node) for node in (*found.around, *found.beside)]
     checks = [check for part in found.parts for check in checks_in(source, part)]
     helpers = {definition.node.start_byte: definition.checks for name in reaches for definition in known.get(name, ())}
     return TestUnit(

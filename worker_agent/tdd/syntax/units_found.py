@@ -35,8 +35,10 @@ class Case:
 class FoundTest:
     """A test as nodes: `node` with all that belongs to it, `parts` that make its meaning, `body` that runs.
 
-    `around` is code that also acts on it: set-up of its class or block. `owner` are the classes around it, for calls of
-    its own helper methods. `tables` are nodes inside of `parts` whose elements are its cases.
+    `around` is code that also acts on it: set-up of its class or block; `beside` are statements of the file that may do
+    so, which count without the code that they use. `owner` are the classes around it, for calls of
+    its own helper methods. `tables` are nodes inside of `parts` whose elements are its cases. `made_by` names the
+    function whose call makes the test, which the file may define itself.
     """
 
     name: str
@@ -49,6 +51,8 @@ class FoundTest:
     tables: tuple[Node, ...] = ()
     skipped: str = ""
     dynamic: str = ""
+    made_by: str = ""
+    beside: tuple[Node, ...] = ()
 
 
 def child(node: Node | None, name: str) -> Node | None:

@@ -20,6 +20,7 @@ from worker_agent.tdd.syntax.units_found import (
     child,
     field_text,
     first_text,
+    inside,
     statements,
     without_unfocused,
 )
@@ -33,6 +34,9 @@ _ALIAS = re.compile(
     rb"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:[^;{}\n?]+\?\s*[\w.]+\s*:\s*)?(it|test|describe)"
     rb"(?:\.\w+)?(?:\.(?:extend|skipIf|runIf)\(|\s*[;\n?])"
 )
+
+
+_MAKES_TESTS = re.compile(r"\b(?:it|test|specify|describe|context|suite)\b(?:\.[\w.]+)?\s*[(`]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,44 @@ class _Scope:
 
 def found_in(source: Source) -> Iterator[FoundTest]:
     """Yield the tests, in the order of the file; if one is focused, the others count as skipped."""
-    every = _tests(source, source.root, _Scope(around=_hooks(source, source.root)))
-    return without_unfocused(every, "another test is focused with only")
+    every = list(_tests(source, source.root, _Scope(around=_hooks(source, source.root))))
+    acting = _acting(source, [found.node for found, _ in every])
+    for found in without_unfocused(every, "another test is focused with only"):
+        yield replace(found, beside=acting)
+
+
+def _acting(source: Source, tests: list[Node]) -> tuple[Node, ...]:
+    """Return the statements of the module that may act on its tests, without those that make tests.
+
+    Those are loops, and calls of functions of the file in which there are tests.
+    """
+    found = []
+    for statement in statements(source.root):
+        text = source.text(statement)
+        if acts_on_its_own(source, statement) and not _MAKES_TESTS.search(text):
+            called = re.match(r"\w*", text)
+            makers = [] if called is None else _functions(source, called[0])
+            if not any(inside(test, maker) for test in tests for maker in makers):
+                found.append(statement)
+    return tuple(found)
+
+
+def _functions(source: Source, name: str) -> list[Node]:
+    """Return the statements of the module that define a function of this name."""
+    defining = re.compile(rf"(?:export\s+)?(?:async\s+)?(?:function\*?|const|let|var)\s+{re.escape(name)}\b")
+    return [found for found in statements(source.root) if name and defining.match(source.text(found))]
+
+
+def acts_on_its_own(source: Source, statement: Node) -> bool:
+    """Return whether a statement of a module may act on tests that do not call it: mocks, patches, matchers."""
+    if statement.type in {"if_statement", "for_statement"}:
+        return True
+    if statement.type != "expression_statement" or not statement.named_children:
+        return False
+    inner = statement.named_children[0]
+    if inner.type == "call_expression":
+        return call_of(source, inner).root not in TESTS | BLOCKS
+    return inner.type in {"assignment_expression", "await_expression"}
 
 
 def call_of(source: Source, node: Node) -> JavaScriptCall:
@@ -184,7 +224,8 @@ def _test(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
     given = [
         found for found in (child(function, "parameters"), child(function, "parameter"), body) if found is not None
     ]
-    parts = given or [found for found in arguments(node)[1:] if found.type == "identifier"]
+    unrun = [found for found in function.children if found.type == "*"] if function is not None else []
+    parts = [*unrun, *given] or [found for found in arguments(node)[1:] if found.type == "identifier"]
     cases = tuple(case for table in call.tables for case in _table(source, table))
     parent = node.parent
     whole = parent if parent is not None and parent.type == "expression_statement" else node
@@ -197,6 +238,7 @@ def _test(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
         cases=(*scope.cases, *cases),
         skipped=_skip(source, node, call) or _skips_first(source, body) or scope.skipped,
         dynamic=" > ".join(patterns) if is_dynamic else "",
+        made_by=re.split(r"\W", source.text(node), maxsplit=1)[0],
     )
     return found, scope.focused or _is_focused(call)
 

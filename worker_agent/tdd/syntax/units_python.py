@@ -15,17 +15,25 @@ from worker_agent.tdd.syntax.units_meaning import digest
 
 _SKIPS = re.compile(r"(?:.*\.)?(?:skip|skipif|xfail|skipIf|skipUnless|skipTest|SkipTest|expectedFailure|importorskip)$")
 _MODULE_SKIP = re.compile(r"(?:\w+\s*=\s*)?(?:pytest\.)?(?:importorskip\(|skip\(.*allow_module_level)", re.DOTALL)
-_MODULE_SETUP = frozenset(
-    ["setup_module", "setup_function", "setUpModule", "teardown_module", "teardown_function", "tearDownModule"]
+_MODULE_SETUP = words(
+    "setup_module setup_function setUpModule teardown_module teardown_function tearDownModule load_tests"
 )
 _CLASS_SETUP = re.compile(
     r"(?:async)?(?:setup|teardown)(?:_?class|_method)?|(?:async)?(?:setUp|tearDown)(?:Class|TestData)?|asyncSetUp"
-    r"|asyncTearDown",
+    r"|asyncTearDown|run|debug|subTest|fail|failureException|_call\w+|__(?:call|init|new|getattribute|getattr)__",
 )
 _PARAMETRIZE = re.compile(r"(?:.*\.)?parametri[sz]e(?:d\.expand)?$|(?:.*\.)?expand$")
 _COMPOUND = words(
     "if_statement try_statement with_statement else_clause elif_clause except_clause finally_clause block"
 )
+
+_DEFINITION = re.compile(r"^[ \t]*(?:async )?(?:def|class) ", re.MULTILINE)
+_DEFINES = words(
+    "import_statement import_from_statement future_import_statement class_definition pass_statement comment"
+    " type_alias_statement"
+)
+_SETTINGS = re.compile(r"(?:pytest_plugins|collect_ignore(?:_glob)?|pytest_\w+)\b")
+_TYPES_ONLY = re.compile(r"if (?:\w+\.)?TYPE_CHECKING|if __name__ ==")
 
 _DEPTH = 8
 """The most classes in a chain of inheritance."""
@@ -44,7 +52,27 @@ def found_in(source: Source) -> Iterator[FoundTest]:
     """Yield the tests, in the order of the file; a later definition of the same name hides an earlier one."""
     every = _tests(source, source.root, _Scope((), (), _module_setup(source), (), _module_skip(source)))
     last = {found.name: found for found in every}
-    yield from sorted(last.values(), key=lambda found: found.node.start_byte)
+    acting = _acting(source)
+    for found in sorted(last.values(), key=lambda found: found.node.start_byte):
+        yield replace(found, beside=(*acting, *_rebinding(source, found)))
+
+
+def acts_on_its_own(source: Source, statement: Node) -> bool:
+    """Return whether a statement of a module may act on tests that do not call it: hooks, fixtures, patches."""
+    node = definition_of(statement)
+    if node.type == "function_definition":
+        return field_text(source, node, "name").startswith("pytest_") or is_autouse(source, statement)
+    if node.type in _DEFINES:
+        return False
+    if node.type == "if_statement":
+        return not _TYPES_ONLY.match(source.text(node))
+    if node.type == "expression_statement":
+        inner = node.named_children[0]
+        if inner.type == "assignment":
+            left = field_text(source, inner, "left")
+            return bool(_SETTINGS.match(left)) or not re.fullmatch(r"[\w, ()*]+", left)
+        return inner.type != "string"
+    return True
 
 
 def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[FoundTest]:
@@ -151,6 +179,8 @@ def _class_scope(source: Source, statement: Node, scope: _Scope) -> _Scope:
 
 def _acts_on_tests(source: Source, statement: Node) -> bool:
     node = definition_of(statement)
+    if node.type == "expression_statement" and node.named_children[0].type == "assignment":
+        return bool(_CLASS_SETUP.fullmatch(field_text(source, node.named_children[0], "left")))
     is_setup = bool(_CLASS_SETUP.fullmatch(field_text(source, node, "name")))
     return node.type == "function_definition" and (is_setup or is_autouse(source, statement))
 
@@ -165,6 +195,35 @@ def _module_setup(source: Source) -> tuple[Node, ...]:
         statement
         for statement in statements(source.root)
         if field_text(source, definition_of(statement), "name") in _MODULE_SETUP or is_autouse(source, statement)
+    )
+
+
+def _acting(source: Source) -> tuple[Node, ...]:
+    """Return the statements of the module that may act on its tests; of those that define something none."""
+    return tuple(
+        statement
+        for statement in statements(source.root)
+        if acts_on_its_own(source, statement) and not _DEFINITION.search(source.text(statement))
+    )
+
+
+def _rebinding(source: Source, found: FoundTest) -> tuple[Node, ...]:
+    """Return the statements that bind a test's name, or its class, to something else."""
+    *owners, own = found.name.split("::")
+    blocks = [(source.root, (owners or [own])[0]), *((child(owner, "body"), own) for owner in found.owner)]
+    return tuple(each for block, name in blocks for each in statements(block) if _binds(source, each, name))
+
+
+def _binds(source: Source, statement: Node, name: str) -> bool:
+    """Return whether a statement that defines nothing binds a name: an assignment, or an import."""
+    if name not in source.text(statement):
+        return False
+    if statement.type in {"import_statement", "import_from_statement"}:
+        return re.search(rf"\b{re.escape(name)}\b\s*(?:[,)#\n]|$)", source.text(statement)) is not None
+    inner = statement.named_children[0] if statement.type == "expression_statement" else statement
+    return (
+        inner.type == "assignment"
+        and re.search(rf"\b{re.escape(name)}\b", field_text(source, inner, "left")) is not None
     )
 
 
@@ -195,7 +254,8 @@ def _function(source: Source, statement: Node, scope: _Scope) -> FoundTest:
     kept = [found for found in marks if found not in skips and found not in tables]
     body = child(node, "body")
     skipped = f"decorator {source.text(skips[0])}" if skips else _skips_first(source, body)
-    parts = [*kept, *(found for found in (child(node, "parameters"), body) if found is not None)]
+    is_async = [found for found in node.children if found.type == "async"]
+    parts = [*kept, *is_async, *(found for found in (child(node, "parameters"), body) if found is not None)]
     return FoundTest(
         "::".join((*scope.names, field_text(source, node, "name"))),
         statement,
