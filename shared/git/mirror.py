@@ -26,9 +26,10 @@ from shared.git import (
     tree_files,
 )
 from shared.git.command import NETWORK_SECONDS, Git
-from shared.git.failures import NoSuchRef, StaleLock
+from shared.git.failures import NoSuchRef, StaleLock, TooMuchOutput
 from shared.git.history import Commit
 from shared.lock.port import RefUpdate
+from shared.process import CommandFailed
 
 log = structlog.get_logger()
 
@@ -59,18 +60,23 @@ class Mirror:
         self.git = git
         self.url = url
         self.lock = FileLock(git.git_dir.with_name(f"{git.git_dir.name}.lock"))
+        self._examined = False
 
     async def ensure(self) -> None:
         """Make the mirror and fetch all branches, unless it is there already; errors as `Git.fetch`."""
         async with self.lock.held():
             await anyio.to_thread.run_sync(clear_locks, self.git.git_dir)
-            if (self.git.git_dir / "HEAD").is_file():
-                return
-            fresh = self.git.at(self.git.git_dir.with_name(f"{self.git.git_dir.name}.new"))
-            await anyio.to_thread.run_sync(directories.remove, fresh.git_dir)
-            await fresh.make()
-            await fresh.fetch(self.url, PROOF, BRANCHES, deadline_seconds=FIRST_FETCH_SECONDS)
-            fresh.git_dir.rename(self.git.git_dir)
+            if not (self.git.git_dir / "HEAD").is_file():
+                await self._make()
+
+    async def _make(self) -> None:
+        fresh = self.git.at(self.git.git_dir.with_name(f"{self.git.git_dir.name}.new"))
+        await anyio.to_thread.run_sync(directories.remove, fresh.git_dir)
+        await fresh.make()
+        await fresh.fetch(self.url, PROOF, BRANCHES, deadline_seconds=FIRST_FETCH_SECONDS)
+        await self.git.leave()
+        await anyio.to_thread.run_sync(directories.remove, self.git.git_dir)
+        fresh.git_dir.rename(self.git.git_dir)
 
     async def fetch(self, *refspecs: str) -> None:
         """Fetch all branches and forget deleted ones, or fetch exactly `refspecs`; errors as `Git.fetch`."""
@@ -224,6 +230,23 @@ class Mirror:
         except StaleLock:
             await anyio.to_thread.run_sync(clear_locks, self.git.git_dir)
             await self.git.fetch(self.url, PROOF, *refspecs, options=options)
+        except CommandFailed as error:
+            if not await self._is_damaged():
+                raise
+            log.warning("mirror_made_anew", outcome="retrying", path=str(self.git.git_dir), error=str(error))
+            await self._make()
+            await self.git.fetch(self.url, PROOF, *refspecs, options=options)
+
+    async def _is_damaged(self) -> bool:
+        """Return whether files are damaged, as a power cut leaves them; asked once, because it may take minutes."""
+        if self._examined:
+            return False
+        self._examined = True
+        try:
+            await self.git.run("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+        except (CommandFailed, TooMuchOutput):
+            return True
+        return False
 
 
 async def forget(git: Git, ref: str) -> None:

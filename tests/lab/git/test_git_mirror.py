@@ -9,12 +9,13 @@ import anyio
 import pytest
 from git_remote import ENVIRONMENT, commit_to, machine, remote_at, work, workspace_of
 
-from shared.errors import Gone, Misconfigured
+from shared.errors import Gone, Misconfigured, Transient
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FileLock
 from shared.git.command import Git
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.git.mirror import Mirror
+from shared.process import CommandFailed
 
 
 async def test_ten_fetches_at_once_all_succeed_while_the_branch_moves(tmp_path: Path) -> None:
@@ -62,6 +63,43 @@ async def test_a_mirror_that_was_interrupted_is_made_again(tmp_path: Path) -> No
     mirror = await machine(tmp_path, str(remote.path))
     assert await mirror.tip("main") == await remote.sha("main")
     assert not half.exists()
+
+
+DAMAGES = ["HEAD", "packed-refs", "refs/heads/main", "objects/*/*"]
+"""Files of a mirror that a power cut may leave empty, or with what stood on the disk before."""
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 40], ids=["empty", "zeros"])
+@pytest.mark.parametrize("damaged", DAMAGES)
+async def test_a_mirror_that_a_power_cut_has_damaged_is_made_again(
+    tmp_path: Path, damaged: str, content: bytes
+) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    (mirror.git.git_dir / "packed-refs").touch()
+    for file in [one for one in mirror.git.git_dir.glob(damaged) if one.is_file()]:
+        file.unlink()  # what is linked elsewhere stays
+        file.write_bytes(content)
+    await mirror.git.leave()
+    newest = await commit_to(remote, "main", {"README.md": "new\n"})
+    restarted = Mirror(mirror.git, mirror.url)
+    await restarted.ensure()
+    await restarted.fetch()
+    assert await restarted.tip("main") == newest
+    await restarted.git.run("fsck", "--strict")
+
+
+async def test_a_server_that_fails_does_not_cost_the_mirror(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    here, place = await mirror.tip("main"), mirror.git.git_dir.stat().st_ino
+    await commit_to(remote, "main", {"README.md": "new\n"})
+    for file in remote.path.glob("objects/*/*"):
+        file.unlink()
+        file.touch()
+    with pytest.raises((CommandFailed, Transient)):
+        await mirror.fetch()
+    assert (await mirror.tip("main"), mirror.git.git_dir.stat().st_ino) == (here, place)
 
 
 async def test_the_lock_file_of_a_killed_git_does_not_stop_the_next_fetch(tmp_path: Path) -> None:
