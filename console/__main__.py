@@ -19,7 +19,10 @@ def main() -> None:
         sys.stderr.write(f"Another package called 'runtime' ({where}) stands before the engine's own: {INSTEAD}\n")
         sys.exit(MISCONFIGURED)
     own_packages.check()
-    from console.app import app
+    from shared.light_imports import without_collections
+
+    with without_collections():
+        from console.app import app
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

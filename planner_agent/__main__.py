@@ -19,21 +19,24 @@ def main() -> int:
         sys.stderr.write(f"Another package called 'runtime' ({where}) stands before the engine's own: {INSTEAD}\n")
         return MISCONFIGURED
     own_packages.check()
-    from runtime.arguments import parse
-    from shared.light_imports import load_structlog
-    from shared.workflow import Role
+    from shared.light_imports import load_structlog, without_collections
 
-    arguments = parse(Role.PLANNER)
-    load_structlog()
-    from runtime.launch import launch
+    with without_collections():
+        from runtime.arguments import parse
+        from shared.workflow import Role
+
+        arguments = parse(Role.PLANNER)
+        load_structlog()
+        from runtime.launch import launch
+
+        if arguments.interactive:
+            from planner_agent.terminal.entry import Terminal
+        else:
+            from planner_agent.build import build, prepare
 
     if arguments.interactive:
-        from planner_agent.terminal.entry import Terminal
-
         terminal = Terminal()
         return launch(Role.PLANNER, terminal.build, arguments, prepare=terminal.prepare)
-    from planner_agent.build import build, prepare
-
     return launch(Role.PLANNER, build, arguments, prepare=prepare)
 
 

@@ -19,14 +19,16 @@ def main() -> int:
         sys.stderr.write(f"Another package called 'runtime' ({where}) stands before the engine's own: {INSTEAD}\n")
         return MISCONFIGURED
     own_packages.check()
-    from runtime.arguments import parse
-    from shared.light_imports import load_structlog
-    from shared.workflow import Role
+    from shared.light_imports import load_structlog, without_collections
 
-    arguments = parse(Role.REVIEWER)
-    load_structlog()
-    from reviewer_agent.build import build
-    from runtime.launch import launch
+    with without_collections():
+        from runtime.arguments import parse
+        from shared.workflow import Role
+
+        arguments = parse(Role.REVIEWER)
+        load_structlog()
+        from reviewer_agent.build import build
+        from runtime.launch import launch
 
     return launch(Role.REVIEWER, build, arguments)
 

