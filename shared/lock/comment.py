@@ -129,7 +129,7 @@ def summed(body: str) -> str:
 def normal(body: str) -> str:
     """Return a body in the form in which GitHub and a MAC see it."""
     lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(line.rstrip() for line in lines).strip("\n")
+    return "\n".join(map(str.rstrip, lines)).strip("\n")
 
 
 def parse(body: str) -> Layout | None:

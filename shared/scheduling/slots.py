@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 
 from shared.clock import Clock
 
@@ -96,8 +97,11 @@ class Slots:
         """Return the repositories to call now: as many as may read, less those that are on their way or read."""
         patient_since = self.clock.boot() - PATIENCE_SECONDS
         awaited = sum(one.awaited_since > patient_since for one in (*self.queue, *self.reading))
-        waiting = [one for one in self.queue if one.awaited_since == NOT_AWAITED and self.has_slot_for(one)]
-        return waiting[: max(0, self.free + self.looks_in_vain - awaited)]
+        free = self.free
+        if free <= 0 or free + self.looks_in_vain <= awaited:
+            return []
+        waiting = (one for one in self.queue if one.awaited_since == NOT_AWAITED and self.has_slot_for(one))
+        return list(islice(waiting, free + self.looks_in_vain - awaited))
 
 
 @dataclass(eq=False)

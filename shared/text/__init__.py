@@ -246,7 +246,7 @@ def last_words(text: str, limit: int) -> str:
 def normalised(text: str) -> str:
     """Return a text without what GitHub's editor changes: line ends, trailing space, empty lines at either end."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(line.rstrip() for line in lines).strip("\n")
+    return "\n".join(map(str.rstrip, lines)).strip("\n")
 
 
 def digest(text: str) -> str:

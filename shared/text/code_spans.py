@@ -19,7 +19,7 @@ _RAW = re.compile(r"<(?:[!?]|(?:pre|script|style|textarea)\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A piece of a text, within one line or with its line end."""
+    """A piece of a text: within one line, with its line end, or a whole text that has no code."""
 
     text: str
     code: bool = False
@@ -45,11 +45,12 @@ def parts(text: str) -> Iterator[TextPiece]:
     A fence counts if both its delimiters are at the start of a line; a span if it ends in its
     line, and nothing before it in its paragraph can have taken one of its backticks.
     """
-    rows = text.split("\n")
-    rows = [f"{row}\n" for row in rows[:-1]] + rows[-1:]
-    if "\r" in text.replace("\r\n", ""):  # a line end for GitHub, and none for us
+    without_code = "`" not in text and "~~~" not in text
+    if without_code or "\r" in text.replace("\r\n", ""):  # which is a line end for GitHub, and none for us
         yield TextPiece(text)
         return
+    rows = text.split("\n")
+    rows = [f"{row}\n" for row in rows[:-1]] + rows[-1:]
     state, at = _Known(), 0
     while at < len(rows):
         opened = _MARKS.fullmatch(rows[at].rstrip("\r\n"))

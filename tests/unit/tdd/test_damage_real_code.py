@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 import warnings
-from itertools import takewhile
+from bisect import bisect_left
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,7 @@ FILES = [
 
 def shared(one: bytes, two: bytes) -> int:
     """Return the number of equal bytes at the beginning of both."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+    return bisect_left(range(min(len(one), len(two))), True, key=lambda last: one[: last + 1] != two[: last + 1])
 
 
 def touched(old: bytes, new: bytes) -> tuple[int, int]:
