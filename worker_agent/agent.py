@@ -13,6 +13,7 @@ import structlog
 from anyio import to_thread
 
 from shared.errors import Blocked, Misconfigured
+from shared.git.failures import PushRefused
 from shared.github.errors import NotShown
 from shared.github.replica_lag import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.lock.hold import Held
@@ -196,6 +197,9 @@ class Worker:
             if "_actions" not in vars(self):
                 await to_thread.run_sync(lambda: [import_module(name) for name in AT_WORK])
             step = await self._actions.act(action, held, seen)
+        except PushRefused as refused:
+            self._forge.refused_branches.note(held.fence.key.number, refused)
+            raise
         except Misconfigured as error:
             if not begins or not is_unbegun(held):
                 raise
@@ -203,6 +207,8 @@ class Worker:
             return await self._effects.hold_off(held, error)
         if begins:
             self._forge.unusable.end()
+        if held.fence.stage is Stage.TESTING:  # which a fence reaches together with its branch
+            self._forge.refused_branches.end()
         return step
 
     @cached_property

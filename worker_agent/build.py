@@ -31,6 +31,7 @@ from worker_agent.decide import Bounds
 from worker_agent.feedback.reading import TrustFilter
 from worker_agent.intake.ceilings import AccountCeiling, CeilingCheck, Ceilings
 from worker_agent.intake.noted_status import NotedStatus
+from worker_agent.intake.refused_branches import RefusedBranches
 from worker_agent.intake.trusted_accounts import TrustedWriters
 from worker_agent.intake.unusable_configuration import Unusable
 from worker_agent.phase_commits import PhaseCommits, Places
@@ -98,6 +99,7 @@ def build(parts: RepositoryAdapters) -> Agent:
         replies=replies(parts),
         ceilings=ceilings_of(parts),
         unusable=Unusable(parts.configured.name, process.telemetry.health.aside, process.clock.boot),
+        refused_branches=RefusedBranches(parts.configured.name, process.telemetry.health.aside, process.clock.boot),
     )
     worker = Worker(forge, parts.claims, tools, policy)
     parts.status.write_by_leases(worker.holding)

@@ -19,6 +19,7 @@ from shared.github.ports import (
 )
 from worker_agent.intake.ceilings import CeilingCheck
 from worker_agent.intake.noted_status import NotedStatus
+from worker_agent.intake.refused_branches import RefusedBranches
 from worker_agent.intake.unusable_configuration import Unusable
 
 
@@ -39,4 +40,5 @@ class Forge:
     closing: Closing
     replies: Replies
     unusable: Unusable
+    refused_branches: RefusedBranches
     ceilings: CeilingCheck

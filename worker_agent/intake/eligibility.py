@@ -87,6 +87,7 @@ class Eligibility:
         """Return why eligible work cannot begin now, or is for an agent of another role; empty if it can begin here."""
         resting = await self._ci_reader.skip_while_base_is_red(intent, fence)
         resting = resting or self._forge.unusable.skip(number, intent)
+        resting = resting or self._forge.refused_branches.skip(number, intent)
         if resting is None and intent.phase == NextStep.RED and (fence is None or fence.stage not in WORKING):
             resting = await self._forge.ceilings.skip(number)
         return resting or self._policy.runs.refusal(intent, fence)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from engine import REPOSITORY, Engine
+from fakes.clock import QuickClock
 from worker_scene import CODE, TESTS, branch, calls, labels, once, pulls, status
 
 from shared.workflow import Role
@@ -98,6 +99,28 @@ async def test_nothing_of_a_tree_that_the_policy_refuses_is_run(engine: Engine, 
     assert "pyproject.toml" in seen.read_text()  # it was set up for the trees before
     assert "setup.py" not in seen.read_text()
     assert not ran.exists()
+
+
+@pytest.mark.fault(33)
+async def test_rules_that_refuse_every_branch_are_paid_for_once(engine: Engine) -> None:
+    hook = engine.lab.at(REPOSITORY).bare.path / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(REFUSE % "error: GH013: Repository rule violations found. Commits must have verified signatures.")
+    hook.chmod(0o700)
+    engine.script(TESTS + CODE)
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
+    first, second = engine.ready("Greet people"), engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        for _ in range(4):
+            await engine.tick(worker)
+            clock.skip(301)  # the fences themselves are accepted
+        assert "verified signatures" in status(engine, first)
+        assert (calls(engine, "write_tests"), labels(engine, second)) == (1, {"status:ready"})
+        hook.unlink()
+        engine.lab.comment(REPOSITORY, first, "/retry", author="ada")
+        await engine.until(lambda: "status:testing" in labels(engine, first), worker)
+        clock.skip(601)
+        await engine.until(lambda: "status:ready" not in labels(engine, second), worker)
 
 
 @pytest.mark.fault(33)
