@@ -63,6 +63,9 @@ _LOOKS = re.compile(r"/([a-z][a-z-]{2,30})(?: [^\n/]{0,80})?", re.IGNORECASE)
 _NEARLY = re.compile(rf"/((?:{'|'.join(Verb)})[.,:;!?]?)(?!\S)", re.IGNORECASE)
 """A nearly correct command at the start, with capitals or punctuation as telephones write: answered, not obeyed."""
 
+_QUESTION = re.compile("[?\uff1f\u061f\u037e\u055e\u1367\u2047\u2048\ufe56]")
+"""The question marks of all scripts that have one of their own."""
+
 MOST_APPROVAL_CHARS = 120
 """Most characters of an approval; a longer comment says something else as well."""
 
@@ -94,21 +97,26 @@ def unknown(comments: Iterable[Comment]) -> tuple[Unknown, ...]:
 
 def mentions(body: str, login: str) -> bool:
     """Return whether a comment mentions `login`, outside of quotes and code."""
-    called = re.compile(rf"(?<![\w`/])@{re.escape(login)}(?![\w-])", re.IGNORECASE)
+    # As GitHub sees it: letters of other scripts may stand right before and behind it.
+    called = re.compile(rf"(?<![\w`/])@{re.escape(login)}(?![\w-])", re.IGNORECASE | re.ASCII)
     return called.search(spoken_text(body)) is not None
 
 
 def asks_for_work(comment: Comment, login: str) -> bool:
     """Return whether a comment that was never edited mentions `login` and holds no question."""
     edited = comment.updated_at > comment.created_at
-    return bool(login) and not edited and mentions(comment.body, login) and "?" not in spoken_text(comment.body)
+    return bool(login) and not edited and mentions(comment.body, login) and not _asks(comment)
 
 
 def asks_a_question(comment: Comment, login: str) -> bool:
     """Return whether a comment that was never edited mentions `login` with a question, and gives no command."""
     edited = comment.updated_at > comment.created_at
     called = bool(login) and not edited and mentions(comment.body, login)
-    return called and "?" in spoken_text(comment.body) and _command(comment) is None
+    return called and _asks(comment) and _command(comment) is None
+
+
+def _asks(comment: Comment) -> bool:
+    return _QUESTION.search(spoken_text(comment.body)) is not None
 
 
 def consents(body: str) -> bool:
@@ -117,7 +125,8 @@ def consents(body: str) -> bool:
     Quotes and code do not count. Such people are pointed to the command, and nothing else happens.
     """
     said = spoken_text(body)
-    return len(said) <= MOST_APPROVAL_CHARS and _APPROVES.search(said) is not None and _DOUBTS.search(said) is None
+    doubts = _DOUBTS.search(said) or _QUESTION.search(said)
+    return len(said) <= MOST_APPROVAL_CHARS and _APPROVES.search(said) is not None and doubts is None
 
 
 def spoken_text(body: str) -> str:

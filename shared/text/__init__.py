@@ -138,7 +138,9 @@ def _details(text: str) -> Iterator[re.Match[str]]:
 
 _CLOSING = (
     re.compile(
-        r"\b([cfr])(?=(?:lose[sd]?|ix(?:e[sd])?|esolve[sd]?):?[ \t]+(?:[\w./-]*#\d|GH-\d|https?://))", re.IGNORECASE
+        r"(?<![A-Za-z0-9])([cfr])(?=(?:lose[sd]?|ix(?:e[sd])?|esolve[sd]?)[*_~]{0,3}:?\s{1,9}[*_~(\[<]{0,4}"
+        r"(?:[\w./-]*(?:#|&(?:#0*35|#x0*23|num);?)\d|GH-\d|https?://))",
+        re.IGNORECASE,
     ),
     rf"\1{JOINER}",
 )
@@ -157,11 +159,15 @@ _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
     ),
     _CLOSING,
 )
-_MENTION = re.compile(r"(?<!\w)@(\w[\w/-]*)")
+_AT = r"(?<![A-Za-z0-9])(?:@|&(?:#0*64|#x0*40|commat);?)"
+"""The sign of a mention where GitHub sees one: behind letters of other scripts and emphasis, and as an entity, too."""
+
+_MENTION = re.compile(rf"({_AT})(\w[\w/-]*)", re.IGNORECASE)
 _OWN_CLOSING = re.compile(r"Closes #\d+(?=\n|\Z)")
 _LOUD = re.compile(
-    r"(?P<mention>(?<!\w)@(?=\w))"
+    rf"(?P<mention>{_AT}(?=\w))"
     r"|(?P<image>!(?=\[)|<(?=(?:img|picture|source|video|audio)\b))"
+    r"|(?P<bare>(?<![A-Za-z0-9.])www(?=\.\w)|(?:\]\(|\]:|href[ \t]*=)[ \t]*[\"'<]?(?=//))"
     r"|(?P<scheme>\bhttps?)://(?P<host>[^\s/?#<>()\[\]\"'`]*)",
     re.IGNORECASE,
 )
@@ -205,7 +211,8 @@ def harmless(text: str, *, closes: bool = False, mentions: Collection[str] = ())
     pieces = parts(pattern.sub(broken, body))
 
     def quiet(found: re.Match[str]) -> str:
-        return found[0] if found[1].casefold() in mentions else found[0].replace("@", f"@{JOINER}", 1)
+        login = found[2].rstrip("_").casefold()
+        return found[0] if login in mentions else f"{found[1]}{JOINER}{found[2]}"
 
     return head + "".join(part.text if part.code else _MENTION.sub(quiet, part.text) for part in pieces)
 

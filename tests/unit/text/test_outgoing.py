@@ -134,6 +134,8 @@ def test_ordinary_code_is_no_credential(text: str) -> None:
     ("text", "sent"),
     [
         ("Ask @ada", f"Ask @{JOINER}ada"),
+        ("Ask _@ada_, 请@ada or &#64;ada", f"Ask _@{JOINER}ada_, 请@{JOINER}ada or &#64;{JOINER}ada"),
+        ("This _fixes #5_", f"This _f{JOINER}ixes #5_"),
         ("`@ada` and ada@example.org", "`@ada` and ada@example.org"),
         ("```\n@pytest.fixture\n```", "```\n@pytest.fixture\n```"),
         ("Closes #4\n\nThis fixes #5", f"Closes #4\n\nThis f{JOINER}ixes #5"),

@@ -137,6 +137,13 @@ def test_the_texts_that_are_defused_would_parse() -> None:
     ("text", "posted"),
     [
         ("ask @octocat or @org/team", "ask @~octocat or @~org/team"),
+        ("_@who_ __@org/team__ 请@who é@who", "_@~who_ __@~org/team__ 请@~who é@~who"),
+        ("&#64;who &#x40;who &commat;who", "&#64;~who &#x40;~who &commat;~who"),
+        ("_fixes #7_ 请fixes #7", "_f~ixes #7_ 请f~ixes #7"),
+        ("closes\n#7, **fixes** #7, resolves &#35;7", "c~loses\n#7, **f~ixes** #7, r~esolves &#35;7"),
+        ("at www.evil.example, [x](//evil.example)", "at www~.evil.example, [x](~//evil.example)"),
+        ('<a href="//evil.example">x</a>', '<a href="~//evil.example">x</a>'),
+        ("a // comment of www and 1@who", "a // comment of www and 1@who"),
         ("mail a@b.org, `@pytest.fixture`", "mail a@b.org, `@pytest.fixture`"),
         ("```py\n@dataclass\n```\n@who", "```py\n@dataclass\n```\n@~who"),
         ("`` a ` @code `` @who", "`` a ` @code `` @~who"),
