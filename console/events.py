@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from config.loading import load
-from runtime.building.telemetry import store
+from runtime.building.telemetry import EVENTS, store
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient
 from shared.telemetry.events import Event, Query
@@ -79,6 +79,8 @@ def moment(text: str, now: datetime) -> datetime:
 
 def _settings(options: EventsOptions, environment: Mapping[str, str]) -> Settings:
     repository = options.query.repository or None
+    if options.state_dir is not None and not options.state_dir.is_dir():
+        raise Misconfigured(f"There is no state directory {options.state_dir}: name it with --state-dir.")
     settings = load(options.config, repository=repository, environment=environment)
     return settings if options.state_dir is None else settings.model_copy(update={"state_dir": options.state_dir})
 
@@ -99,13 +101,14 @@ class TrailReader:
     def __init__(self, settings: Settings, query: Query) -> None:
         """Raises `Misconfigured`."""
         self._source = store(settings)
+        self._place = "the database of events.url" if settings.events.url else str(settings.state_dir / EVENTS)
         self._query = query
         self._seen: deque[str] = deque(maxlen=2 * OVERLAP + PAGE)
         self._last = 0
 
     def new(self) -> Iterator[Event]:
         """Yield the events since the last call, oldest first. Raises `Transient` when the database does not answer."""
-        for row in _all(self._source.read, replace(self._query, after=max(0, self._last - OVERLAP))):
+        for row in _all(self._place, self._source.read, replace(self._query, after=max(0, self._last - OVERLAP))):
             if row.event.uid not in self._seen:
                 yield row.event
                 self._seen.append(row.event.uid)
@@ -116,7 +119,7 @@ class TrailReader:
         self._source.close()
 
 
-def _all(read: Callable[[Query, int], list[StoredEvent]], query: Query) -> Iterator[StoredEvent]:
+def _all(place: str, read: Callable[[Query, int], list[StoredEvent]], query: Query) -> Iterator[StoredEvent]:
     """Page after page. Raises `Transient` when the database does not answer."""
     while True:
         try:
@@ -125,7 +128,7 @@ def _all(read: Callable[[Query, int], list[StoredEvent]], query: Query) -> Itera
             raise
         except Exception as error:  # each driver has its own
             reason = str(error).partition("\n")[0]
-            raise Transient(f"The events cannot be read: {reason or type(error).__name__}") from error
+            raise Transient(f"The events in {place} cannot be read: {reason or type(error).__name__}") from error
         yield from rows
         if len(rows) < PAGE:
             return

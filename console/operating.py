@@ -202,13 +202,13 @@ def events(  # noqa: PLR0913 - each is an option of the command line
     clock = RealClock()
     if kind and kind not in set(EventKind):
         raise typer.BadParameter(f"'{kind}' is none; there is {', '.join(EventKind)}.", param_hint="--kind")
-    begin, end = _moment(since, clock), _moment(until, clock)
+    begin, end = _moment("--since", since, clock), _moment("--until", until, clock)
     query = Query(repository or "", issue, run, phase, agent, kind, begin, end)
     options = EventsOptions(query, config, state_dir, follow, json)
     raise typer.Exit(shown(options, surroundings(), clock, table=sys.stdout.isatty()))
 
 
-def _moment(text: str, clock: Clock) -> datetime | None:
+def _moment(option: str, text: str, clock: Clock) -> datetime | None:
     from datetime import UTC, datetime
 
     from console.events import moment
@@ -216,7 +216,9 @@ def _moment(text: str, clock: Clock) -> datetime | None:
     try:
         return moment(text, datetime.fromtimestamp(clock.now(), UTC)) if text else None
     except (ValueError, OverflowError):
-        raise typer.BadParameter(f"'{text}' is no time; write it as 2026-11-22T08:30, or as 24h.") from None
+        raise typer.BadParameter(
+            f"'{text}' is no time; write it as 2026-11-22T08:30, or as 24h.", param_hint=option
+        ) from None
 
 
 COMMANDS = (run, drain, pause, resume, status, dashboard, report, events)

@@ -77,9 +77,23 @@ _NUMBER = re.compile(r"#?(\d{1,10})")
 
 
 def looked_up(draft: Draft, environment: Mapping[str, str], option: str) -> None:
-    """Return when the issue that `--issue` names by its number can be taken, or none is named so; raises otherwise."""
+    """Return when `--issue` names an issue to be taken, or says in a sentence what is wanted; raises otherwise."""
     if number := _NUMBER.fullmatch(option):
         anyio.run(_check_issue, draft.machine(environment), int(number[1]))
+    elif option and not _is_sentence(option):
+        raise Misconfigured(
+            f"--issue: '{one_line(option, TITLE_CHARS)}' is neither the number of an issue, as in 42, nor a sentence "
+            "whose result can be tested."
+        )
+
+
+def _is_sentence(text: str) -> bool:
+    """Return whether a text can say what is wanted; one word of Latin letters, as an address, cannot."""
+    return len(text.strip()) >= _SHORTEST_SENTENCE and (len(text.split()) > 1 or not text.isascii())
+
+
+_SHORTEST_SENTENCE = 8
+"""Characters of a sentence that says what is wanted, at least."""
 
 
 async def _check_issue(machine: Machine, number: int) -> None:
@@ -132,7 +146,11 @@ def _ask_for_issue(offered: Sequence[Issue], person: Person) -> str:
         number = _NUMBER.fullmatch(text)
         if number and known and int(number[1]) not in known:
             return f"#{number[1]} is not among these; any other issue is taken with --issue {number[1]}."
-        return "That is too short to be tested: say it in a sentence." if text and not number and len(text) < 8 else ""
+        return (
+            "That is too short to be tested: say it in a sentence."
+            if text and not number and not _is_sentence(text)
+            else ""
+        )
 
     return ask(person, FREE if offered else NONE_OPEN, wrong)
 

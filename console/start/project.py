@@ -71,7 +71,8 @@ async def _run_tests_once(machine: Machine) -> Tried:
         found = [*await test_run.ci(visit), *await suites.tests(visit)]
         if not healthy(found):
             return Tried(found)
-        show("Running them once on the base, in the sandbox ...")
+        confined = "without a sandbox" if machine.settings.sandbox == "none" else "in the sandbox"
+        show(f"Running them once on the base, {confined} ...")
         return Tried([*found, *await test_run.test_run(visit)], await _suggested_set_up(visit))
 
 

@@ -95,7 +95,16 @@ def test_where_nothing_was_told_there_is_nothing(tmp_path: Path, capsys: pytest.
 def test_a_file_that_is_no_database_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "events.db").write_text("text that somebody put there " * 99)
     assert ask(tmp_path) == 4
-    assert capsys.readouterr().err == "The events cannot be read: file is not a database\n"
+    place = tmp_path / "events.db"
+    assert capsys.readouterr().err == f"The events in {place} cannot be read: file is not a database\n"
+
+
+def test_a_directory_that_is_not_there_is_told_from_one_without_events(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask(tmp_path / "nowhere") == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", f"There is no state directory {tmp_path}/nowhere: name it with --state-dir.\n")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +123,10 @@ def test_times_as_people_write_them(text: str, expected: datetime) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["--since", "yesterday"], "'yesterday' is no time"), (["--kind", "llm"], "'llm' is none; there is claim")],
+    [
+        (["--since", "yesterday"], "--since: 'yesterday' is no time"),
+        (["--kind", "llm"], "'llm' is none; there is claim"),
+    ],
 )
 def test_wrong_words_are_explained(words: list[str], said: str) -> None:
     done = CliRunner().invoke(app, ["events", "a/b", *words], env={"COLUMNS": "400"})

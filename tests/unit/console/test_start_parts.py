@@ -11,7 +11,7 @@ import pytest
 from config.repository import RepositorySettings
 from console.start.coder import chosen
 from console.start.draft import Choices, Draft
-from console.start.first_issue import OFFERED, standing
+from console.start.first_issue import OFFERED, looked_up, standing
 from console.start.project import set_up
 from console.start.questions import TRIES, Nobody, NotReady, ask
 from console.start.signing_in import how_to
@@ -121,6 +121,17 @@ def test_a_program_that_is_not_here_is_not_suggested() -> None:
 
 def issue(number: int, *labels: str, **more: Any) -> Issue:
     return Issue(number, f"Title {number}", "", frozenset(labels), Account(1, "ada"), AT, AT, **more)
+
+
+@pytest.mark.parametrize("option", ["-1", "x", "https://github.com/ada/thing/issues/5", "ada/thing#5"])
+def test_what_is_neither_a_number_nor_a_sentence_becomes_no_issue(tmp_path: Path, option: str) -> None:
+    with pytest.raises(Misconfigured, match="is neither the number of an issue, as in 42, nor a sentence"):
+        looked_up(draft(tmp_path), home(tmp_path), option)
+
+
+@pytest.mark.parametrize("option", ["", "Greet people kindly", "ユーザーを名前で検索する"])
+def test_a_sentence_in_any_script_says_what_is_wanted(tmp_path: Path, option: str) -> None:
+    looked_up(draft(tmp_path), home(tmp_path), option)
 
 
 def test_candidates_are_free_issues_the_inviting_ones_first() -> None:
