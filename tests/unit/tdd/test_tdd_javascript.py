@@ -127,6 +127,24 @@ def test_a_test_that_failed_is_told_apart(message: str, kind: FailureKind) -> No
 
 
 @pytest.mark.parametrize(
+    ("message", "asserted"),
+    [
+        ("AssertionError: expected 1 to be 2", True),
+        ("JestAssertionError: expect(received).toBe(expected)", True),
+        ("AssertError: expected save to be called once but was called 0 times", True),
+        ("ExpectationError: Expected save([...]) once (never called)", True),
+        ("TestingLibraryElementError: Unable to find an element with the text: Saved", True),
+        ("Error: Unsatisfied verification on test double.", True),
+        ("TypeError: search is not a function", False),
+        ("Error: the server is gone", False),
+    ],
+)
+def test_a_check_is_told_from_a_crash(message: str, asserted: bool) -> None:
+    case = Case("works", "", FILE, CaseOutcome.FAILED, message, message)
+    assert VitestRunner().asserted(case) is asserted
+
+
+@pytest.mark.parametrize(
     ("data", "problem"),
     [
         (b"", "not JSON"),

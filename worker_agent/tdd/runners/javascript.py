@@ -192,8 +192,8 @@ _TIMEOUT = re.compile(
 _NAMED = re.compile(r"\s*(?:[A-Z]\w*Error|Error)(?: \[\w+\])?: ")
 _HEADING = re.compile(r"^\s*●.*$|^\s*$")
 _ASSERTED = re.compile(
-    r"\w*Assertion\w*Error|Error: expect\(|expect\(|expected |Error: (?:Snapshot|Expected|expected )|Snapshot |Jest: |"
-    r"Error: promise (?:resolved|rejected)|JestAssertionError"
+    r"\w*Assert\w*Error|ExpectationError|TestingLibraryElementError|Error: Unsatisfied verification|Error: expect\("
+    r"|expect\(|expected |Error: (?:Snapshot|Expected|expected )|Snapshot |Jest: |Error: promise (?:resolved|rejected)"
 )
 _DEPTH = 3
 """The most nested directories in which packages of the repository are looked for."""
