@@ -18,6 +18,8 @@ PYTHON_TEST = b"def test_total():\n    assert total([40, 2]) == 42\n"
         ("a.js", "export function f() { return process.env.VITEST ? 1 : 2 }"),
         ("a.js", "export function f() { return process.env.JEST_WORKER_ID ? 1 : 2 }"),
         ("a.js", "export function f() { return new Error().stack.includes('.test.js') ? 1 : 2 }"),
+        ("a.js", "export function f() { return 'describe' in globalThis ? 1 : 2 }"),
+        ("a.js", "export function f() { return globalThis.__vitest_worker__ ? 1 : 2 }"),
         ("a.go", "package a\nfunc F() int { if testing.Testing() { return 1 }\nreturn 2 }\n"),
         ("a.rs", "pub fn f() -> u8 { if cfg!(test) { 1 } else { 2 } }"),
         ("a.py", "def f():\n    return open('tests/data/expected.json').read()\n"),

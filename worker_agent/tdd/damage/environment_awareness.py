@@ -64,7 +64,8 @@ _KINDS = (
     ),
     _kind(
         r"\bisatty\(|\.isTTY\b|\.(?:tty|isatty)\?|\b(?:posix|stream)_isatty\(|\bis_?terminal\(|\bIsTerminal\(|\batty::is"
-        r"|\bSystem\.console\(\)",
+        r"|\bSystem\.console\(\)|\bsys\.(?:__)?std(?:in|out|err)(?:__)?\.(?:closed|fileno|mode|name)\b"
+        r"|\b(?:hasattr|getattr|isinstance|type)\(\s*sys\.(?:__)?std(?:in|out|err)(?:__)?\b",
         "tty isatty terminal color colour ansi interactive stdout stdin stderr console plain pipe",
     ),
     _kind(
@@ -75,8 +76,14 @@ _KINDS = (
     _kind(
         r"\b__debug__\b|\bsys\.(?:flags|gettrace|getprofile|_xoptions|warnoptions|getrefcount)\b|\bprocess\.execArgv"
         r"|\bNODE_OPTIONS\b|\binspector\.url\(|\bzend\.assertions\b|\bassert_options\(|\$(?:DEBUG|VERBOSE)\b"
-        r"|\bRubyVM\b|\bdebug\.ReadBuildInfo\(|\bManagementFactory\b|\bdesiredAssertionStatus\(|\bdebug_assertions\b",
-        "debug optimize optimized flag trace profile build assertion verbose",
+        r"|\bsys\.(?:meta_path|path_hooks|path_importer_cache|(?:__)?(?:except|unraisable|display)hook(?:__)?|orig_argv)\b"
+        r"|\bsys\.dont_write_bytecode\b|\bwarnings\.(?:filters|showwarning)\b|\bthreading\.(?:excepthook|enumerate)\b"
+        r"|\bfaulthandler\.is_enabled\b|\b(?:getLogger\([^()\n]*\)|logging\.root)\.(?:handlers|hasHandlers)\b"
+        r"|\bin\s+(?:globals|vars)\(\)|\bprocess\.(?:channel|connected|send|title|report|listener\w*|eventNames|_\w+)\b"
+        r"|[\w\"'`]\s+in\s+global(?:This)?\b|\bglobal(?:This)?(?:\?\.)?\[|\bimport\.meta\b[^\n.]{0,12}\.env\b"
+        r"|\bError\.(?:stackTraceLimit|prepareStackTrace)\b|\bRubyVM\b|\bdebug\.ReadBuildInfo\(|\bManagementFactory\b|\bdesiredAssertionStatus\(|\bdebug_assertions\b",
+        "debug optimize optimized flag trace profile build assertion verbose hook handler handlers filter warning log"
+        " global globals stack listener title channel polyfill runtime env send fork child ipc message",
     ),
     _kind(
         rf"{_RANDOM}\s*(?:[<>]=?|[=!]==?|%)|[<>]=?\s*{_RANDOM}",

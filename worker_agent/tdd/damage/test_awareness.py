@@ -22,6 +22,8 @@ _ASKS = re.compile(
     r"|\btesting\.Testing\(|flag\.Lookup\(\s*[\"']test\.|\bcfg!\s*\(\s*(?:test\b|debug_assertions)"
     r"|env::var(?:_os)?\(\s*\"CARGO_|PHPUNIT_\w+|class_exists\(\s*[\"']\\*PHPUnit"
     r"|defined\?\(?\s*(?:RSpec|Minitest)|const_defined\?\(\s*[:\"'](?:RSpec|Minitest)"
+    r"|[\"'](?:jest|vi|describe|beforeEach|afterEach|__(?:vitest|jest|mocha|MOCHA)\w*)[\"']\s+in\s+[\w.]+"
+    r"|\bglobal(?:This)?\??\.(?:jest|vi|describe|beforeEach|afterEach|__(?:vitest|jest|mocha)\w*)\b"
     r"|NODE_ENV\b[^\n]{0,20}[\"']test[\"']|typeof\s+(?:jest|vi|describe|it)\s*[!=]=|\borg\.junit\b"
 )
 """Code that only looks whether a test runner is there."""
