@@ -102,6 +102,13 @@ def test_parameters_without_effect(path: str, code: str, names: list[str]) -> No
     assert unused({path: code.encode()}, {path: code.replace("1", "2").encode()}) == (), "an old function's stay"
 
 
+def test_a_new_parameter_of_an_old_function_is_read() -> None:
+    old, new = "def f(a, b):\n    return a + 1\n", "def f(a, b, *, limit=None):\n    return a + 1\n"
+    (told,) = unused({"a.py": old.encode()}, {"a.py": new.encode()})
+    assert told == "a.py::f: its parameter `limit` has no effect: nothing reads it"
+    assert unused({"a.py": old.encode()}, {"a.py": new.replace("+ 1", "+ limit").encode()}) == ()
+
+
 @pytest.mark.parametrize(
     ("path", "code"),
     [

@@ -1,4 +1,4 @@
-"""Parameters of new functions without effect on any result: nothing reads them, or only guards do (pure)."""
+"""New parameters without effect on any result: nothing reads them, or only guards do (pure)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_bodies import is_unfinished
-from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_changes import FileChange, changes, functions_of
 from worker_agent.tdd.damage.code_edits import IFS, FunctionScope, block_statements, body_of, named, named_parameters
 from worker_agent.tdd.damage.code_stubs import is_prescribed
 from worker_agent.tdd.syntax.node_types import words
@@ -33,7 +33,7 @@ _REFUSES = re.compile(
 
 
 def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Return a sentence for each parameter of a new function that nothing reads, nor any parameter after it.
+    """Return a sentence for each new parameter of a function that nothing reads, nor any parameter after it.
 
     Functions whose signature others prescribe (overriding, decorated, special ones) may have such parameters, and so
     may names that begin with an underscore.
@@ -41,10 +41,18 @@ def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, .
     return tuple(
         UNUSED.format(change.path, place.function.name, name)
         for change in changes(base, head)
-        for place in change.new_scopes
+        for place in change.scopes
         if not _is_fixed(place)
         for name in (*_unread_parameters(place), *_unread_unpacked(place))
+        if not _is_known(change, place, name)
     )
+
+
+def _is_known(change: FileChange, place: FunctionScope, name: str) -> bool:
+    """Return whether the base's function of the same name has a name in its text."""
+    word = re.compile(rf"\b{re.escape(name.lstrip('$'))}\b")
+    old = functions_of(change.path, change.base)
+    return any(each.name == place.function.name and word.search(each.text) for each in old)
 
 
 def parameters(place: FunctionScope) -> list[str]:
