@@ -7,6 +7,7 @@ import pytest
 from shared.specification import Specification
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import noticing
+from worker_agent.tdd.proof.doubts import of_unchecked
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import ProofSubject, Rules
 from worker_agent.tdd.runners.runner import Selection
@@ -52,3 +53,22 @@ async def test_what_only_some_tests_were_run_with_is_not_told(failing: set[str],
     assert {one.of for one in purposes} == {purposes[0].of}
     assert purposes[0].of >= found.tried
     assert (found.seen, len(found.silent)) == (seen, found.tried if silent == "all" else 0)
+
+
+@pytest.mark.parametrize("asserted", [True, False])
+async def test_a_test_whose_checks_could_not_be_damaged_has_to_fail_by_one(asserted: bool) -> None:
+    async def run(tree: str, over: Overlay, selection: Selection | None, limit: float | None) -> TestRun:
+        kind = FailureKind.ASSERTION_OR_EXCEPTION
+        return TestRun({ONE: TestResult(ONE, FILE, CaseOutcome.FAILED, kind, "an error", asserted=asserted)})
+
+    change = Change(
+        "base", "head", old={CODE: b"def page(number, size):\n    return []\n"}, new={CODE: HEAD, FILE: b""}
+    )
+    subject = ProofSubject.of(change, run, Rules(), Specification(""))
+    usual = await noticing(subject, {ONE: (ONE,)}, TestRun(), 1.0)
+    found = await noticing(subject, {ONE: (ONE,)}, TestRun(), 1.0, idle={ONE})
+    told = (f"{ONE}: no damage made any of its checks fail: they may be caught, or not awaited",)
+    assert of_unchecked({ONE}, found) == (() if asserted else told)
+    assert of_unchecked((), found) == ()
+    assert ONE in usual.by_unit
+    assert (found.tried > usual.tried) is not asserted

@@ -49,6 +49,8 @@ class Noticed:
     """The words for damages with which a test failed, though not by an assertion of its own."""
     crashed: set[str] = field(default_factory=set)
     """The tests that failed with a quiet damage, though not by an assertion of their own."""
+    asserted: set[str] = field(default_factory=set)
+    """The tests that failed by an assertion of their own with any damage."""
     seen: int = 0
     """Number of damages with which any test failed in any way."""
     silent: list[Damage] = field(default_factory=list)
@@ -65,18 +67,24 @@ class Noticed:
     """The time that base, red and head took, of which all damaged runs together may take a share."""
     begun: float = field(default_factory=anyio.current_time)
 
+    def is_waited_for(self, unit: str, idle: Collection[str]) -> bool:
+        """Return whether more damage shows more of a test."""
+        return unit not in self.by_unit or (unit in idle and unit not in self.asserted)
+
     def is_time_over(self) -> bool:
         """Return whether no further damage may be tried."""
         seconds = SHARE * self.suite_seconds if self.suite_seconds > SHORT_SECONDS else SHORT_SUITE_SECONDS
         return self.tried >= AT_LEAST and anyio.current_time() - self.begun > seconds
 
 
-async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, suite_seconds: float) -> Noticed:
+async def noticing(
+    subject: ProofSubject, proven: Units, alone: TestRun, suite_seconds: float, idle: Collection[str] = ()
+) -> Noticed:
     """Damage the changed code, one place at a time, until each test has noticed a quiet damage.
 
     `alone` is a run of the tests' files on the undamaged head, `suite_seconds` is the time of the runs before. A test
-    notices by an assertion, or by any failure when a piece of the change is taken back. A change without code is
-    damaged in its documents and data.
+    notices by an assertion, or by any failure when a piece of the change is taken back; of the `idle`, whose own checks
+    could not be damaged, an assertion is waited for. A change without code is damaged in its documents and data.
     """
     found = Noticed(suite_seconds=suite_seconds)
     change = subject.change
@@ -85,12 +93,12 @@ async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, suite_s
     found.untried = max(0, len(made) - subject.rules.damages)
     tried = chosen(made, subject.rules.damages)
     for number, damage in enumerate(tried, 1):
-        if proven.keys() <= found.by_unit.keys():
+        wanted = {unit: cases for unit, cases in proven.items() if found.is_waited_for(unit, idle)}
+        if not wanted:
             break
         if found.is_time_over():
-            found.cut_short = True
+            found.cut_short = not proven.keys() <= found.by_unit.keys()
             break
-        wanted = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit} or proven
         purpose = RunPurpose(PurposeKind.DAMAGE, number, len(tried))
         run = await subject.cases(wanted, {damage.path: damage.content}, alone, purpose)
         _note_result(found, damage, run, wanted, all_ran=len(wanted) == len(proven))
@@ -153,9 +161,10 @@ def _note_result(found: Noticed, damage: Damage, run: TestRun, wanted: Units, *,
     by = [unit for unit, tests in failing.items() if damage.quiet and _notices(run, tests, damage)]
     (found.noticed if by else found.unnoticed).append(damage)
     found.crashed.update(unit for unit in failing if damage.quiet)
+    found.asserted.update(unit for unit, tests in failing.items() if any(run.results[test].asserted for test in tests))
     if failing and not by:
         found.crashes.add(damage.what)
-    found.by_unit.update(dict.fromkeys(by, damage))
+    found.by_unit.update({unit: damage for unit in by if unit not in found.by_unit})
 
 
 def noticing_of(run: TestRun, units: Units) -> frozenset[str]:

@@ -48,6 +48,7 @@ _NOTHING = re.compile(
 
 TOLERANT = "{}: its tolerance is wide: it passes when a number that it expects is half as large again"
 CRASHES = "{}: it only fails when the damaged code crashes, and not for another result"
+UNCHECKED = "{}: no damage made any of its checks fail: they may be caught, or not awaited"
 CASES = "{}: it stood on the base, and its new cases noticed none of the damages that were tried"
 QUIET = "{}: it passed with every damage that was tried, beside tests that noticed some, and fails when the code raises"
 PRESENCE = "{}: it notices that there is a result, and not which: it passes with other values of the same type"
@@ -133,6 +134,11 @@ def _old_units(subject: ProofSubject, comparison: Comparison, units: Collection[
     pairs = [(index.unit(entry.name), now.unit(entry.now), entry.now) for entry in comparison.changed if entry.now]
     renamed = {name for old, new, name in pairs if old and new and old.digest == new.digest and not old.skipped}
     return [unit for unit in units if unit in renamed or index.has(unit)]
+
+
+def of_unchecked(idle: Collection[str], found: Noticed) -> tuple[str, ...]:
+    """Return a sentence for each of these tests, whose checks could not be damaged, that noticed only by a crash."""
+    return tuple(UNCHECKED.format(unit) for unit in sorted(found.by_unit.keys() & set(idle) - found.asserted))
 
 
 async def of_presence(subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed) -> tuple[str, ...]:

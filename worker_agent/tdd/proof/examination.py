@@ -84,6 +84,8 @@ class _Alone:
     proven: Mapping[str, tuple[TestId, ...]]
     run: TestRun
     expecting: Collection[str]
+    idle: frozenset[str]
+    """Tests with checks of which none could be damaged: they may be caught, or never run."""
 
 
 async def red(subject: ProofSubject, baseline: TestRun, tests_tree: str, *, has_code: bool = False) -> Red:
@@ -227,15 +229,21 @@ async def _prove_head(subject: ProofSubject, baseline: TestRun, before: Red, so_
     if still_green:
         return _refuse_tests(so_far, [EXPECTS_NOTHING.format(test, kind) for test, kind in still_green.items()])
     suite_seconds = baseline.seconds + before.run.seconds + so_far.run.seconds
-    found = await damage_detection.noticing(subject, proven, alone, suite_seconds)
+    idle = frozenset(unit for unit in without & proven.keys() if _has_checks(subject, unit))
+    found = await damage_detection.noticing(subject, proven, alone, suite_seconds, idle)
     silent = sorted(without & proven.keys()) if not (found.noticed or found.unnoticed) else ()
     if silent:
         return _refuse_tests(so_far, [SILENT.format(test) for test in silent])
-    new = _Alone(proven, alone, proven.keys() - without)
+    new = _Alone(proven, alone, proven.keys() - without, idle)
     concluded = await _conclude(subject, before, so_far, new, found)
     if concluded.verdict.error is not None:
         return concluded
     return await _with_doubts(subject, before, concluded, new, found)
+
+
+def _has_checks(subject: ProofSubject, unit: str) -> bool:
+    test = subject.index.unit(unit)
+    return test is not None and test.checks > 0
 
 
 async def _with_doubts(
@@ -254,7 +262,7 @@ async def _with_doubts(
     unclear = (*beside.doubts, *simple, *(one.sentence for one in branches), *await unguarded(probe))
     hooked = await of_hooks(subject, before.old.comparison, run.proven, run.run)
     read = await to_thread.run_sync(doubts.read, subject, run.proven)
-    asked = (*read, *unclear, *presence, *readers, *tolerance, *hooked)
+    asked = (*read, *unclear, *presence, *doubts.of_unchecked(run.idle, found), *readers, *tolerance, *hooked)
     return replace(
         so_far,
         proof=replace(
