@@ -12,7 +12,7 @@ from runtime.building.github_adapters import GitHubAdapters, github_adapters
 from runtime.building.identity import claimant_of, git_identity
 from runtime.building.sign_in import SignedIn, visiting
 from shared.commands.command import Verb
-from shared.commands.command_rules import NOT_BEGUN, CommandRefused, Effect, fitting, ruling
+from shared.commands.command_rules import NOT_BEGUN, OF_THE_ISSUE, CommandRefused, Effect, fitting, ruling
 from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.recovery import Recovery
 from shared.git.fences import Fences
@@ -23,7 +23,7 @@ from shared.lock.gateway import Gateway
 from shared.lock.view import observe
 from shared.lock.write_permit import OperatorPermit
 from shared.loop.real_clock import RealClock
-from shared.workflow import Role
+from shared.workflow import Role, Track
 
 DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT, Verb.MERGE})
 """Commands that are given only in the thread, where people see who decided and on which text or commit."""
@@ -145,5 +145,7 @@ class _Console:
 
     def _answer(self, target: CommandTarget, verb: Verb, outcome: str, *, done: bool, then: str = "") -> OrderResult:
         item = f"{self._configured.name}#{target.case.thread.number}"
-        fits = tuple(one for one in fitting(target.track, target.stage) if one in ACTIONS)
+        ours = target.track is not Track.PULL_REQUEST or target.case.issue is not None
+        fitted = fitting(target.track, target.stage, without=() if ours else OF_THE_ISSUE)
+        fits = tuple(one for one in fitted if one in ACTIONS)
         return OrderResult(item, verb, done, outcome.rstrip("."), target.stage, then, fits)

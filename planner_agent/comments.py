@@ -10,13 +10,15 @@ from planner_agent.policy import Approval
 from planner_agent.specifications import Created
 from shared.commands.command_rules import offered
 from shared.errors import Blocked
-from shared.github.status import Status, waiting_status
+from shared.github.status import Status, before_any_label, waiting_status
 from shared.lock.fence import Fence
+from shared.models import Issue
 from shared.retry.answer_retry import AnswerUnusable, shown
 from shared.specification import LINKED, SpecificationKind
 from shared.text import counted, neutralise
 from shared.text.markdown import fold_logs
-from shared.workflow import Track
+from shared.workflow import Stage, Track
+from shared.workflow.labels import Labels
 
 
 def plan(
@@ -138,7 +140,7 @@ def _how_to_decide(planned: Plan, approval: Approval) -> str:
 def _decide_at_a_terminal(planned: Plan) -> str:
     answers = " Answers to the questions lead to a new plan, too." if planned.questions else ""
     return (
-        "Plans of this repository are approved at a terminal: run `planner-agent` there with this issue's number. "
+        "Plans of this repository are approved at a terminal: run `planner-agent` there and give this issue's number. "
         "To get another plan, comment `/reject <reason>` or `/edit <what to change>` (needs write access)."
         f"{answers}"
     )
@@ -184,6 +186,12 @@ def changed_meanwhile(fence: Fence) -> Status:
     )
 
 
+def submitted(fence: Fence) -> Status:
+    """Return the status of a story whose plan waits for a person; the plan itself says how it is decided."""
+    sentence = f"Version {fence.attempt} of the plan waits for your decision: it stands below, with what you can do."
+    return Status(sentence, _rows(fence), _data(fence, waiting={"why": "approval"}))
+
+
 def given_up(fence: Fence, error: Blocked, restart: str) -> Status:
     """Return the status of a story that needs a maintainer; `restart` is the label that begins anew."""
     notes = [
@@ -212,9 +220,11 @@ def paused(fence: Fence) -> Status:
     return Status("Paused. Remove the label to continue.", _rows(fence), _data(fence))
 
 
-def withdrawn(fence: Fence, reason: str, restart: str) -> Status:
-    """Return the status of a story that a person stopped."""
-    return Status(f"Stopped: {reason}. To plan it anew, set the label `{restart}` (again).", _rows(fence), _data(fence))
+def withdrawn(fence: Fence, reason: str, story: Issue, names: Labels) -> Status:
+    """Return the status of a story that a person stopped; no planner looks at one without the label of stories."""
+    asks = names.of(Stage.PLANNING) if names.read(story.labels).story else names.story
+    then = f"{before_any_label(story)}set the label `{asks}` (again)"
+    return Status(f"Stopped: {reason}. To plan it anew, {then}.", _rows(fence), _data(fence))
 
 
 def _rows(fence: Fence) -> tuple[tuple[str, str], ...]:

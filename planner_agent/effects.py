@@ -90,10 +90,15 @@ class Effects:
             return await self._forge.comments.post(number, body, held)
 
     async def submit(self, held: Held, snapshot: Snapshot, event: Event) -> None:
-        """Leave the plan to a person, and post the reason if the configuration would usually approve it."""
+        """Leave the plan to a person, and post the reason if the configuration would usually approve it.
+
+        A status of before, such as that of a stop, tells what is over, and is replaced.
+        """
         await advance(held, FenceChange(stage=move(Track.STORY, held.fence.stage, event).to, phase=""))
         if event is Event.PLAN_POSTED and self._policy.auto and snapshot.order is None:
             await self.show(held, comments.changed_meanwhile(held.fence))
+        elif await self._forge.status.data(held.fence.key.number):
+            await self.show(held, comments.submitted(held.fence))
 
     async def approve(self, held: Held, by: str) -> None:
         """Record the approval of the plan; from here on only its creation is left."""
@@ -147,7 +152,7 @@ class Effects:
         if not issue.open:
             await self._forge.closing.unlabel(issue, held)
         await advance(held, FenceChange(stage=Stage.WITHDRAWN))
-        await self.show(held, comments.withdrawn(held.fence, reason, self._restart))
+        await self.show(held, comments.withdrawn(held.fence, reason, issue, self._policy.names))
 
     async def show(self, held: Held, status: Status) -> None:
         """Put a status into the status comment of the held story."""

@@ -22,8 +22,8 @@ async def _outcome(fence: Fence) -> ItemEnd:
 def rules(names: Labels, closing: Closing, status: StatusBoard) -> ReconcileRules:
     """Return the rules. A crash may leave a story without a label: before its first plan it has none."""
 
-    async def status_for(fence: Fence, reason: str) -> Status:
-        return comments.withdrawn(fence, reason, names.of(Stage.PLANNING))
+    async def status_for(fence: Fence, item: Issue, reason: str) -> Status:
+        return comments.withdrawn(fence, reason, item, names)
 
     async def closed(fence: Fence, item: Issue) -> None:
         """Report the end of a specified story, unless a planner that died while ending it has reported it.

@@ -17,6 +17,7 @@ from reviewer_agent.effects import Effects
 from reviewer_agent.eligibility import Eligibility
 from reviewer_agent.errors import given_up
 from reviewer_agent.issue_labels import IssueLabels
+from reviewer_agent.links import Source
 from reviewer_agent.merge.blockers import Blocker
 from reviewer_agent.merge.merging import Finishing, Merging
 from reviewer_agent.observe import Observer
@@ -153,6 +154,7 @@ class Reviewer:
         seen = self._just_read(held)
         begins = seen is not None and self._begins(held, seen)
         snapshot = await self._observer.look(held.fence, seen, begins=begins)
+        held.memory.keep(Source.of(snapshot.pull_request))
         if snapshot.pull_request.open:
             order = self._order(await self._restore_label(snapshot.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.

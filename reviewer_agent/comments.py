@@ -10,11 +10,11 @@ from datetime import datetime
 from reviewer_agent.links import issue_of
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from reviewer_agent.review.text import REASON_CHARS, line
-from shared.commands.command_rules import offered
+from shared.commands.command_rules import OF_THE_ISSUE, offered
 from shared.errors import Blocked
-from shared.github.status import Status, waiting_status
+from shared.github.status import Status, before_any_label, waiting_status
 from shared.lock.fence import Fence
-from shared.models import PullRequest
+from shared.models import Issue, PullRequest
 from shared.retry.answer_retry import AnswerUnusable, shown
 from shared.text import change_summary, neutralise, one_line, redact
 from shared.workflow import Stage, Track
@@ -54,7 +54,7 @@ class Facts:
     """The facts of a sentence: changed lines and their limit, the label that bars the merge, the time of the merge.
 
     `blockers` are the review's sentences against merging without a person. `base` is the branch it goes into, `missing`
-    what that branch requires and the change lacks, `github_text` GitHub's own words.
+    what that branch requires and the change lacks, `github_text` GitHub's own words. `ours`: a worker can change it.
     """
 
     lines: int | None = None
@@ -65,6 +65,7 @@ class Facts:
     base: str = "its base branch"
     missing: tuple[str, ...] = ()
     github_text: str = ""
+    ours: bool = True
 
 
 def approved(fence: Fence, blocker: Blocker, names: Labels, facts: Facts | None = None) -> Status:
@@ -73,6 +74,7 @@ def approved(fence: Fence, blocker: Blocker, names: Labels, facts: Facts | None 
     then = _NEXT[blocker].format(
         reviewing=names.of(Stage.REVIEWING),
         changes=names.of(Stage.CHANGES_REQUESTED),
+        answered=_answered(names, ours=facts.ours),
         conflict=names.of(Flag.HAD_CONFLICT),
         size="uncounted" if facts.lines is None else facts.lines,
         limit=facts.limit,
@@ -92,6 +94,13 @@ def approved(fence: Fence, blocker: Blocker, names: Labels, facts: Facts | None 
     return Status(f"Approved at {fence.work_head[:12]}. {then}", _rows(fence), _data(fence, waiting=waiting))
 
 
+def _answered(names: Labels, *, ours: bool) -> str:
+    """Return the step that has people's comments worked on: no worker changes what a person has opened."""
+    if ours:
+        return f"set `{names.of(Stage.CHANGES_REQUESTED)}` to have the comments worked on"
+    return f"push what they ask for, then set `{names.of(Stage.REVIEWING)}` for another review"
+
+
 _NEXT = {
     Blocker.NEVER: "A maintainer merges it.",
     Blocker.REVERT: "It takes back a merge: a maintainer merges it, or closes it.",
@@ -104,7 +113,7 @@ _NEXT = {
     "another review.",
     Blocker.REQUESTED: "Changes are still requested: whoever requested them has to approve or dismiss that review.",
     Blocker.REMARKED: "{missing} commented on this commit. It is merged when they approve it, or somebody comments "
-    "`/merge`; set `{changes}` to have the comments worked on.",
+    "`/merge`; {answered}.",
     Blocker.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
     Blocker.NOT_ORDERED: "Comment `/merge` to have this commit merged when its checks pass.",
     Blocker.OWN_ORDER: "Only its requester asked for the merge: somebody else has to comment `/merge` or press the "
@@ -168,14 +177,18 @@ def changes_requested(fence: Fence, pull_request: PullRequest, names: Labels, *,
     return Status(f"{who}. {then}", _rows(fence), _data(fence))
 
 
-def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Status:
-    """Return the status of one that needs a maintainer; `text` is a review that could not be posted."""
+def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "", *, ours: bool = True) -> Status:
+    """Return the status of one that needs a maintainer; `text` is a review that could not be posted.
+
+    `ours`: a worker can change it, and it has an issue that commands can concern.
+    """
     advice = f"{error.advice} Or " if error.advice else ""
+    changed = f"`{names.of(Stage.CHANGES_REQUESTED)}` to have it changed, or " if ours else ""
     notes = (
-        f"**What to do:** {advice}merge or close it yourself, or set `{names.of(Stage.CHANGES_REQUESTED)}` "
-        f"to have it changed, or `{names.of(Stage.REVIEWING)}` to have it reviewed again."
+        f"**What to do:** {advice}merge or close it yourself, or set {changed}"
+        f"`{names.of(Stage.REVIEWING)}` to have it reviewed again."
     )
-    notes += f"\n\n{offered(Track.PULL_REQUEST, fence.stage)}"
+    notes += f"\n\n{offered(Track.PULL_REQUEST, fence.stage, without=() if ours else OF_THE_ISSUE)}"
     if text:
         notes += f"\n\n**The review that could not be posted:**\n\n{text}"
     if isinstance(error, AnswerUnusable):
@@ -254,10 +267,15 @@ def sent_back(fence: Fence) -> Status:
     return Status(sentence, _rows(fence), _data(fence))
 
 
-def withdrawn(fence: Fence, reason: str, names: Labels | None = None) -> Status:
-    """Return the status of one that a person stopped; `names` only if it is open and can be taken up again."""
-    reviewing = names.of(Stage.REVIEWING) if names else ""
-    then = f" Set `{reviewing}` to have it reviewed again, and merged where nothing blocks it." if reviewing else ""
+def withdrawn(fence: Fence, reason: str, names: Labels | None = None, thread: Issue | None = None) -> Status:
+    """Return the status of one that a person stopped; `names` only if it is open and can be taken up again.
+
+    `thread` is the same pull request as an issue, which may be locked.
+    """
+    then = ""
+    if names:
+        steps = f"{before_any_label(thread)}set `{names.of(Stage.REVIEWING)}`"
+        then = f" {steps[0].upper()}{steps[1:]} to have it reviewed again, and merged where nothing blocks it."
     return Status(f"Stopped: {reason}.{then}", _rows(fence), _data(fence))
 
 

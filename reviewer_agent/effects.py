@@ -11,6 +11,7 @@ import structlog
 from reviewer_agent import comments
 from reviewer_agent.candidates import expected_stage, reopening
 from reviewer_agent.errors import Unpostable
+from reviewer_agent.links import Source
 from reviewer_agent.merge import queue_exit
 from reviewer_agent.merge.blockers import ON_ORDER, WAITS, Blocker, WaitReason
 from reviewer_agent.merge.merge_decision import first_blocker
@@ -73,7 +74,7 @@ class Effects:
         if stage is None:
             return pull_request
         if stage in HALTED:
-            await self._post_halt(held)
+            await self._post_halt(held, Source.of(pull_request))
         if stage in _COMES_FROM:
             asked = self._policy.names.of(_COMES_FROM[stage])
             begun = await self._begun[stage].label(held, pull_request, asked, stage)
@@ -88,12 +89,12 @@ class Effects:
         )
         return replace(pull_request, labels=labels)
 
-    async def _post_halt(self, held: Held) -> None:
+    async def _post_halt(self, held: Held, source: Source) -> None:
         """Post the reason for giving up if it is missing: the agent that gave up may have ended before posting it.
 
         This happens before the label is set, because the lagging label is how such a pull request is found again.
         """
-        told = comments.given_up(held.fence, Unexplained(), self._policy.names)
+        told = comments.given_up(held.fence, Unexplained(), self._policy.names, ours=source.ours)
         known = await self._forge.status.data(held.fence.key.number)
         if any(known.get(name) != told.data[name] for name in ("stage", "head", "round")):
             await self.show(held, told)
@@ -210,7 +211,8 @@ class Effects:
             raise AssertionError("what can be merged is merged")
         lines, blockers = (snapshot.verdict.lines, snapshot.verdict.blockers) if snapshot.verdict else (None, ())
         facts = comments.Facts(lines, snapshot.bounds.lines, snapshot.barred, blockers=blockers)
-        facts = replace(facts, base=snapshot.pull_request.base_branch, missing=snapshot.missing)
+        ours = Source.of(snapshot.pull_request).ours
+        facts = replace(facts, base=snapshot.pull_request.base_branch, missing=snapshot.missing, ours=ours)
         if reason is Blocker.REMARKED:
             facts = replace(facts, missing=snapshot.remarked_by)
         if reason is Blocker.TAKEN_OUT and snapshot.outside is not None:
@@ -287,7 +289,8 @@ class Effects:
             begun = Stage.IN_REVIEW if held.fence.stage is Stage.REVIEWING else held.fence.stage
             await advance(held, FenceChange(stage=move(Track.PULL_REQUEST, begun, Event.GAVE_UP).to))
         text = error.text if isinstance(error, Unpostable) else ""
-        await self.show(held, comments.given_up(held.fence, error, self._policy.names, text))
+        ours = (held.memory.get(Source) or Source()).ours
+        await self.show(held, comments.given_up(held.fence, error, self._policy.names, text, ours=ours))
         await self._forge.labels.show(held.fence.key.number, held.fence.stage, held, flags_on=tuple(flags))
 
     async def hold_off(self, held: Held, reason: Blocker) -> Ended:
@@ -303,8 +306,10 @@ class Effects:
             await self._forge.closing.unlabel(pull_request, held)
         if held.fence.stage is not Stage.WITHDRAWN:
             await advance(held, FenceChange(stage=Stage.WITHDRAWN))
-        names = self._policy.names if pull_request.open else None
-        await self.show(held, comments.withdrawn(held.fence, reason, names))
+        names, thread = None, None
+        if pull_request.open:
+            names, thread = self._policy.names, await self._forge.issues.issue(pull_request.number)
+        await self.show(held, comments.withdrawn(held.fence, reason, names, thread))
         return Ended(Result.WITHDRAWN, reason)
 
     async def record(self, held: Held, event: Event, change: FenceChange | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from shared.git.names import issue_of_branch
 from shared.models import PullRequest
@@ -23,6 +24,18 @@ def issue_closed_by(pull_request: PullRequest) -> int | None:
 def issue_of(pull_request: PullRequest) -> int | None:
     """Return the issue whose work branch is the head; None for a person's branch and for a fork's of any name."""
     return issue_of_branch(pull_request.head_branch) if pull_request.from_own_branch else None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The origin of a pull request; only what is `ours`, of a work branch, has a worker that can change it."""
+
+    ours: bool = True
+
+    @classmethod
+    def of(cls, pull_request: PullRequest) -> Source:
+        """Return the origin by the branch."""
+        return cls(issue_of(pull_request) is not None)
 
 
 _REVERT = re.compile(r"auto/revert-[1-9]\d{0,9}")

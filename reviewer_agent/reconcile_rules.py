@@ -27,12 +27,12 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
         except Gone:
             return ItemEnd.DROPPED
 
-    async def status_for(fence: Fence, reason: str) -> Status:
+    async def status_for(fence: Fence, item: Issue, reason: str) -> Status:
         try:
             is_open = (await pulls.pull_request(fence.key.number)).open
         except Gone:
             is_open = False
-        return comments.withdrawn(fence, reason, names if is_open else None)
+        return comments.withdrawn(fence, reason, names if is_open else None, item)
 
     async def closed(fence: Fence, item: Issue) -> None:
         await closing.unlabel(item, TIDYING)

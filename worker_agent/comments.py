@@ -12,13 +12,14 @@ from dataclasses import replace
 from shared.commands.command_rules import offered
 from shared.errors import Blocked, Misconfigured, NotAllowed
 from shared.git.names import work_branch
-from shared.github.status import Status, waiting_status
+from shared.github.status import Status, before_any_label, waiting_status
 from shared.lock.fence import Fence
-from shared.models import PullRequest
+from shared.models import Issue, PullRequest
 from shared.text import neutralise, one_line, printable
 from shared.workflow import Stage, Track
 from shared.workflow.labels import Labels
 from worker_agent.decide import NextStep
+from worker_agent.errors import Aborted
 
 OF_THE_MACHINE = frozenset({Misconfigured.category, NotAllowed.category, "WORKFLOW_ABORTED"})
 """Categories of failures that cannot be solved by changing the issue."""
@@ -189,7 +190,7 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, attempts: S
 
 def _first(error: Blocked) -> str:
     """Return the advice for removing the cause, which is not always in the specification."""
-    if error.category in OF_THE_MACHINE:
+    if error.category in OF_THE_MACHINE or (isinstance(error, Aborted) and not error.of_text):
         advice = error.advice or "Correct the configuration file of the agent, which `workflow-engine doctor` tries"
         return f"{advice.rstrip('.')}; "
     if error.advice:
@@ -230,16 +231,15 @@ def withdrawn(
     names: Labels,
     *,
     pull_request: PullRequest | None = None,
-    locked: bool = False,
+    issue: Issue | None = None,
     remains: bool | None = None,
 ) -> Status:
     """Return the status after a person stopped the work.
 
-    The advice depends on whether its pull request is still open, and whether the issue is `locked`. `remains`: True if
-    its branch still exists, None if that is unknown.
+    The advice depends on whether its pull request is still open, and whether the `issue` is closed or locked.
+    `remains`: True if its branch still exists, None if that is unknown.
     """
-    unlock = "unlock this issue, then " if locked else ""
-    notes = f"**What to do:** {unlock}{_afterwards(names, pull_request)}"
+    notes = f"**What to do:** {before_any_label(issue)}{_afterwards(names, pull_request)}"
     kept = f" The branch `{branch(fence)}` is kept." if remains else ""
     return progress(fence, f"Stopped: {reason}.{kept}", notes)
 

@@ -229,7 +229,7 @@ class Effects:
             reason,
             names,
             pull_request=seen.pull_request,
-            locked=seen.issue.open and seen.issue.locked,
+            issue=seen.issue,
             remains=await self._history.exists(held.fence),
         )
         await self.titles.show(held, seen.issue)

@@ -14,6 +14,9 @@ class Aborted(Blocked):
 
     flags: tuple[Flag, ...] = (Flag.MANUAL_INTERVENTION,)
 
+    of_text = True
+    """False if neither another specification nor other code removes the cause."""
+
 
 class CycleAborted(Aborted):
     """A test-first phase could not be completed."""
@@ -76,6 +79,8 @@ class BranchTaken(Aborted):
 class BaseGone(Aborted):
     """The branch into which the pull request goes does not exist."""
 
+    of_text = False
+
     def __init__(self, branch: str) -> None:
         super().__init__(f"The branch `{branch}`, into which the pull request goes, does not exist any more.")
         self.advice = "Choose another base for the pull request, or restore that branch."
@@ -106,4 +111,10 @@ class NotPending(Aborted):
 
 
 class BranchExists(Aborted):
-    """The work branch holds commits that are not on the base; rename or delete it, then set the ready label again."""
+    """Somebody has put commits on the work branch before the first test was written; it is left untouched."""
+
+    of_text = False
+
+    def __init__(self, branch: str) -> None:
+        super().__init__(f"`{branch}` has commits that are neither on the base nor of the engine; it is left as it is.")
+        self.advice = f"Rename or delete the branch `{branch}`."

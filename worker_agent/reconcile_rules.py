@@ -39,12 +39,12 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
             if one is not None and not one.open:
                 await closing.unlabel(one, TIDYING)
 
-    async def status_for(fence: Fence, reason: str) -> Status:
+    async def status_for(fence: Fence, item: Issue, reason: str) -> Status:
         try:
             pull_request = await pulls.pull_request(fence.pr) if fence.pr else None
         except Gone:
             pull_request = None
-        return comments.withdrawn(fence, reason, names, pull_request=pull_request)
+        return comments.withdrawn(fence, reason, names, pull_request=pull_request, issue=item)
 
     return ReconcileRules(
         Role.WORKER,

@@ -46,7 +46,7 @@ def examined(
         else:
             sys.stderr.write(f"{error}\n")
         return MISCONFIGURED
-    machine = Machine(settings, with_gh_token(settings, environment), RealClock(), quick)
+    machine = Machine(settings, with_gh_token(settings, environment), RealClock(), quick, config)
     findings = anyio.run(findings_of, machine, roles)
     if json:
         sys.stdout.write(f"{as_json(findings)}\n")

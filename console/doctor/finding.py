@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 
 from config.repository import RepositorySettings
 from config.settings import Settings
@@ -25,6 +27,13 @@ class Machine:
     clock: Clock
     quick: bool = False
     """Nothing is tried that may take long: no test is run."""
+    config: Path | None = None
+    """The file that `--config` names: commands that a next step names need it too."""
+
+    def command(self, words: str) -> str:
+        """Return `workflow-engine WORDS` with this machine's configuration, as somebody types it."""
+        place = f" --config {shlex.quote(str(self.config))}" if self.config is not None else ""
+        return f"workflow-engine {words}{place}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,17 +150,26 @@ OTHERS = 0o077
 
 async def key_files(machine: Machine) -> Sequence[Finding]:
     """Report whether the key files can be read, by us alone."""
-    lock = machine.settings.lock
+    lock, init = machine.settings.lock, machine.command(f"init {machine.settings.repositories[0].name}")
     if not lock.key_files:
-        step = "Run `workflow-engine init`, or name a key file in lock.key_files; copy it to every machine."
+        step = f"Run `{init}`, or name a key file in lock.key_files; copy it to every machine."
         return [warned("key files", "No key is configured: the engine's marker alone is trusted.", step)]
     try:
         ids = [Key.of(secret).id for secret in signing_keys(lock)]
     except Misconfigured as error:
-        step = "Copy the key file from another machine of this repository, or run `workflow-engine init`."
-        return [failed("key files", str(error), step)]
+        return [failed("key files", str(error), _key_step(lock.key_files, init))]
     found = [open_finding(file, file.stat().st_mode) for file in lock.key_files if file.stat().st_mode & OTHERS]
     return found or [passed("key files", f"Readable by this account alone; key ids {', '.join(ids)}, the first signs.")]
+
+
+def _key_step(files: Sequence[Path], init: str) -> str:
+    """Return the next step for key files that cannot be used; `init` makes the first one, and only where none is."""
+    copied = "copy it from another machine of this repository"
+    if not files[0].exists():
+        return f"{copied.capitalize()}, or run `{init}`."
+    if not all(file.exists() for file in files):
+        return f"{copied.capitalize()}, or take it out of lock.key_files."
+    return f"Let this account read it, or {copied}; where there is no other one, move it away and run `{init}`."
 
 
 def open_finding(file: Path, mode: int) -> Finding:

@@ -49,10 +49,18 @@ async def coding_backends(machine: Machine) -> Sequence[Finding]:
     return [*findings, model_key(machine.environment, keyed)] if keyed else findings
 
 
+def _installing(machine: Machine, name: str) -> str:
+    """Return how to get the program: what `install-cli` installs is used only where no path is configured."""
+    install = f"`{machine.command(f'install-cli {name}')}`"
+    if machine.settings.cli(name) == name:
+        return f"Run {install}, or name the path of another program in {name}_cli."
+    return f"Name the path of another program in {name}_cli, or take that key out and run {install}."
+
+
 async def _backend(machine: Machine, name: str, spec: CliSpec) -> Finding:
     command = machine.settings.cli(name)
     environment = child_environment(machine.environment)
-    step = f"Run `workflow-engine install-cli {name}`, or name the path of another program in {name}_cli."
+    step = _installing(machine, name)
     try:
         chosen = await newest(name, command, machine.settings.state_dir, environment)
         with anyio.fail_after(PROGRAM_SECONDS):

@@ -44,7 +44,14 @@ async def labels(visit: RepositoryContext) -> Sequence[Finding]:
     if not missing:
         return [passed("labels", "All are defined.", visit.name)]
     sentence = f"{len(missing)} are missing: {', '.join(missing)}."
-    return [warned("labels", sentence, f"Run `workflow-engine init {visit.configured.name}`.", visit.name)]
+    return [
+        warned(
+            "labels",
+            sentence,
+            f"Run `{visit.machine.command(f'init {visit.configured.name}')}` to make them.",
+            visit.name,
+        )
+    ]
 
 
 async def label_changes(visit: RepositoryContext) -> Sequence[Finding]:

@@ -108,7 +108,7 @@ class Draft:
 
     def machine(self, environment: Mapping[str, str], *, quick: bool = False) -> Machine:
         """This machine as the file configures it; raises `Misconfigured`."""
-        return Machine(self.settings(environment), environment, self.clock, quick)
+        return Machine(self.settings(environment), environment, self.clock, quick, self.path)
 
     def file(self, *, comments: bool = False) -> NewFile:
         """The file as it is to be, with every key explained where `comments` are wanted; raises `Misconfigured`."""

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from console.status.decisions import Decision, latest_decision
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot
 from console.status.waiting import UNASKED, WaitingItem, last_word, merging, waiting
-from shared.commands.command_rules import fitting
+from shared.commands.command import Verb
+from shared.commands.command_rules import OF_THE_ISSUE, fitting
 from shared.lock.codec import ItemKey
 from shared.lock.comment import read_ack
 from shared.lock.fence import Fence
@@ -82,7 +83,9 @@ class _Fold:
             held_since=held_since,
             usd=None if self._seen.usd is None else self._seen.usd.get(f"#{issue.number}", 0.0),
             flags=tuple(flag for flag in Flag if flag in labels.flags),
-            commands=fitting(track, stage, paused=Flag.PAUSED in labels.flags),
+            commands=fitting(
+                track, stage, paused=Flag.PAUSED in labels.flags, without=self._without_effect(track, issue.number)
+            ),
         )
         row = (
             self._of_pull_request(row, fence)
@@ -96,6 +99,15 @@ class _Fold:
         return replace(
             row, waiting=waiting(replace(standing, decision=decision.summary if decision is not None else ""))
         )
+
+    def _without_effect(self, track: Track, number: int) -> frozenset[Verb]:
+        """Return the commands that the configuration leaves to people, or that need an issue of the engine's."""
+        left = {
+            Verb.MERGE: self._settings.merge == "never",
+            Verb.APPROVE: track is Track.STORY and self._settings.at_terminal,
+            **dict.fromkeys(OF_THE_ISSUE, track is Track.PULL_REQUEST and number not in self._of_pull),
+        }
+        return frozenset(verb for verb, is_left in left.items() if is_left)
 
     def _decision(self, row: ItemRow, fence: Fence | None) -> Decision | None:
         """Return the decision that a person has made since the fence asked for it."""

@@ -35,6 +35,7 @@ def messages() -> Iterator[Message]:
     yield Message("rulings.offered, approved pull request", command_rules.offered(Track.PULL_REQUEST, Stage.APPROVED))
     yield Message("desk.APPROVE", command_loop.APPROVE)
     yield Message.of(command_loop.stopped, "ada", "status:reviewing")
+    yield Message.of(command_loop.correction_wanted, "ada", 15)
     yield Message("notices.untrusted_label", one_time_replies.untrusted_label("status:ready", "mallory")[1])
     yield Message("notices.unexplained_label", one_time_replies.unexplained_label("status:ready")[1])
     for subject in ("plan", "merge", *approvals.HELD_UP):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lab.messages.samples import NAMES, STORY, UNTIL
+from lab.messages.samples import ISSUE, NAMES, STORY, UNTIL
 from lab.messages.text import Message
 from planner_agent import comments
 from planner_agent.assistant import replies
@@ -60,7 +60,13 @@ def messages() -> Iterator[Message]:
     yield Message.of(comments.finished, replace(STORY, stage=Stage.DONE), {"11-1": 12})
     yield Message.of(comments.closed, STORY)
     yield Message.of(comments.paused, STORY)
-    yield Message.of(comments.withdrawn, STORY, "the label 'story' was removed", "status:planning")
+    story = replace(ISSUE, number=STORY.key.number, labels=frozenset({NAMES.story}))
+    yield Message.of(comments.submitted, replace(STORY, attempt=2))
+    yield Message.of(comments.withdrawn, STORY, "a person moved or removed the stage label", story, NAMES)
+    untold = replace(story, labels=frozenset[str]())
+    yield Message.of(comments.withdrawn, STORY, "the label 'story' was removed", untold, NAMES).on("no story any more")
+    closed = replace(story, open=False)
+    yield Message.of(comments.withdrawn, STORY, "it was closed while no agent worked on it", closed, NAMES).on("closed")
     failed = replace(STORY, stage=Stage.FAILED, round=3)
     error = AnswerUnusable("Three plans were sent back.", (), "no JSON")
     yield Message.of(comments.given_up, failed, error, "status:planning")

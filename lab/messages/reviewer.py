@@ -135,6 +135,9 @@ def _about_states() -> Iterator[Message]:
     yield Message.of(comments.withdrawn, REVIEW, "the label was removed", NAMES).on("open")
     failed = replace(REVIEW, stage=Stage.FAILED)
     yield Message.of(comments.given_up, failed, Blocked(comments.rounds_used_up(3)), NAMES)
+    yield Message.of(comments.given_up, failed, Blocked(comments.reviews_used_up(10)), NAMES, ours=False).on(
+        "a person's"
+    )
     yield Message.of(comments.rounds_used_up, 3)
     yield Message.of(comments.reviews_used_up, 10)
     yield Message.of(comments.too_large, ["big.json"])

@@ -135,7 +135,8 @@ def _on_the_pull_request() -> Iterator[Message]:
 
 def _about_stops() -> Iterator[Message]:
     yield Message.of(comments.paused, WORK)
-    yield Message.of(comments.withdrawn, WORK, "the issue was closed or locked", NAMES, remains=True)
+    ended = replace(ISSUE, open=False)
+    yield Message.of(comments.withdrawn, WORK, "the issue was closed", NAMES, issue=ended, remains=True)
     yield Message.of(comments.withdrawn, OPENED, "the label was removed", NAMES, pull_request=PULL).on("open PR")
     yield Message.of(comments.ready_in_vain, OPENED, NAMES, PULL)
     yield Message.of(comments.pull_request_closed, OPENED, NAMES, remains=False)

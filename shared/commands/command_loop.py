@@ -14,6 +14,7 @@ from shared.commands.command_reader import EDITED, CommandReader, NewCommands
 from shared.commands.command_rules import (
     BY_CONFIGURATION,
     NOT_BEGUN,
+    OF_THE_ISSUE,
     CommandRefused,
     Effect,
     Ruling,
@@ -25,7 +26,7 @@ from shared.commands.command_rules import (
 from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.discussion import read_until
 from shared.commands.one_time_replies import Replies
-from shared.commands.recovery import Recovery
+from shared.commands.recovery import Case, Recovery
 from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.untrusted_comments import ignored_entry
 from shared.errors import Gone
@@ -198,7 +199,10 @@ class CommandLoop:
                 target = await self._targets.target(number)
         late = await self._late_comments(new_commands.talk, target)
         await self._note(number, entries, new_commands, late)
-        await self._explain(number, new_commands, target.track, target.stage)
+        without = (
+            OF_THE_ISSUE if target.track is Track.PULL_REQUEST and target.case.issue is None else frozenset[Verb]()
+        )
+        await self._explain(number, new_commands, target.track, target.stage, without)
         return done
 
     def _rule_on(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
@@ -255,9 +259,23 @@ class CommandLoop:
         if ruled is Effect.STOP:  # told before it is done: afterwards, the order would not be heard again
             number, label = case.thread.number, self._names.of(_leads_on(target))
             await self._status.revise(number, stopped(order.author.login, label), Notice(number, "commands"))
+        if ruled is Effect.SPEC_REVIEW:
+            await self._ask_for_correction(order, case)
         outcome = await self._recovery.carry_out(ruled, replace(case, backend=backend), OperatorPermit(str(order)))
         log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
         return outcome, True
+
+    async def _ask_for_correction(self, order: Command, case: Case) -> None:
+        """Say on the issue what is wanted there: whatever it says is about a pull request that is closed now."""
+        issue, closed = case.issue or case.thread, case.under_way
+        if closed is None:
+            return
+        told = correction_wanted(order.author.login, closed.number)
+        if issue.number == case.thread.number:
+            await self._status.revise(issue.number, told, Notice(issue.number, "commands"))
+        else:  # where people look for the way on, and where a command is heard: not in a closed pull request
+            said = f"{told.sentence}\n\n{told.notes}"
+            await self._replies.once(issue.number, f"spec-review-{order.comment_id}", said)
 
     async def interruption(self, held: Held, items: Mapping[int, Issue]) -> str | None:
         """Return the `/pause` or `/stop` that ends work under way; other commands are refused in one sentence."""
@@ -310,9 +328,16 @@ class CommandLoop:
         if entries or ignored:
             await self._status.note(number, Notice(number, "commands"), commands=entries, ignored=ignored)
 
-    async def _explain(self, number: int, new_commands: NewCommands, track: Track, stage: Stage) -> None:
+    async def _explain(
+        self,
+        number: int,
+        new_commands: NewCommands,
+        track: Track,
+        stage: Stage,
+        without: frozenset[Verb] = frozenset(),
+    ) -> None:
         """Point people who meant a command to it, once. A comment on a plan may be an answer even with a mention."""
-        fits = offered(track, stage, without=self._profile.unavailable) or "No command works here now."
+        fits = offered(track, stage, without=self._profile.unavailable | without) or "No command works here now."
         if new_commands.unknown:
             word = one_line(new_commands.unknown[0].word, 30)
             await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
@@ -349,6 +374,13 @@ def stopped(login: str, label: str) -> Status:
     """Return the status of an item stopped at rest; it replaces whatever the item was said to wait for."""
     told = f"Stopped by {one_line(login, LOGIN_CHARS)}. To have it go on, set `{label}` here."
     return Status(told, data={"stage": Stage.WITHDRAWN, "waiting": {"why": "stopped by command"}})
+
+
+def correction_wanted(login: str, pull_request: int) -> Status:
+    """Return the status of an issue whose pull request was closed for its text to be corrected."""
+    told = f"#{pull_request} was closed by `/{Verb.SPEC_REVIEW}` of {one_line(login, LOGIN_CHARS)}."
+    todo = f"**What to do:** correct the text of this issue, then comment `/{Verb.CLOSE_AND_RESET}` here to start over."
+    return Status(told, data={"stage": Stage.FAILED}, notes=todo)
 
 
 def entry(order: Command, outcome: str) -> dict[str, Any]:

@@ -77,6 +77,10 @@ def fitting(track: Track, stage: Stage, *, paused: bool = False, without: Collec
     )
 
 
+OF_THE_ISSUE = frozenset({Verb.SPEC_REVIEW, Verb.CLOSE_AND_RESET})
+"""Commands on a pull request that concern its issue: without effect on one that the engine has not opened."""
+
+
 _SAYS = {
     Verb.START: "begins the work",
     Verb.APPROVE: "approves it",

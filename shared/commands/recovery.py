@@ -155,7 +155,8 @@ class Recovery:
         closed = await self._close(case, permit)
         item, flag = case.issue or case.thread, Flag.SPEC_REVIEW_NEEDED
         await self._labels.show(item.number, Stage.FAILED, permit, known=item.labels, flags_on=(flag,))
-        return f"{closed}it waits until its text is corrected; then `/close-and-reset` starts over"
+        of, where = ("its text", "") if item.number == case.thread.number else (f"the text of #{item.number}", " there")
+        return f"{closed}it waits until {of} is corrected; then `/close-and-reset`{where} starts over"
 
     async def _reset(self, case: Case, permit: OperatorPermit) -> str:
         """Start over from the current base, as if never begun; the old branch is kept under another name."""

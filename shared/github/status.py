@@ -21,7 +21,7 @@ from shared.lock.comment import NO_WORDS, NOTHING_SHOWN, Shown, Words, carried, 
 from shared.lock.fence import Fence
 from shared.lock.hold import Held, beat, tell
 from shared.lock.write_permit import WritePermit
-from shared.models import Comment
+from shared.models import Comment, Issue
 from shared.text import neutralise, one_line
 from shared.text.comment_signatures import Keyring
 from shared.workflow import AGENTS, TERMINAL, Role, Stage
@@ -52,6 +52,14 @@ def waiting_status(fence: Fence, sentence: str, rows: Sequence[tuple[str, str]],
     why = {"why": wait.reason, "until": wait.until.isoformat()} if wait else {}
     told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
     return Status(told, rows, {**data, "waiting": why, "failures": fence.failures})
+
+
+def before_any_label(item: Issue | None) -> str:
+    """Return the step of a person without which no label on `item` counts, and "then"; empty if none is needed."""
+    if item is None or (item.open and not item.locked):
+        return ""
+    kind = "pull request" if item.is_pull_request else "issue"
+    return f"{'unlock' if item.open else 'reopen'} this {kind}, then "
 
 
 class Thread(Protocol):

@@ -49,8 +49,8 @@ class ReconcileRules:
     is to be done. `outcome` asks how an item that is closed ended; `needs_followup(item, listed)` is true if the
     disappearance of a listed item requires work, given those still listed; `belongs(item, known)` is true for an item
     that is followed because of listed ones, whatever its labels. `status_for` makes the status comment of an item
-    that is withdrawn, from its fence as it is then and the reason. `closed` shows that a closed item has ended:
-    reports the end if nothing else will, and takes its labels off.
+    that is withdrawn, from its fence as it is then, the item and the reason. `closed` shows that a closed item has
+    ended: reports the end if nothing else will, and takes its labels off.
     """
 
     role: Role
@@ -58,7 +58,7 @@ class ReconcileRules:
     expected_stage: Callable[[Fence], Stage | None]
     before: Callable[[Stage], frozenset[Stage]]
     outcome: Callable[[Fence], Awaitable[ItemEnd]]
-    status_for: Callable[[Fence, str], Awaitable[Status]]
+    status_for: Callable[[Fence, Issue, str], Awaitable[Status]]
     closed: Callable[[Fence, Issue], Awaitable[None]]
     owned_stages: frozenset[Stage]
     unlabelled: frozenset[Stage] = frozenset()

@@ -186,7 +186,7 @@ class Sweep:
 
     async def _tell_people(self, fence: Fence, item: Issue) -> None:
         """Revise a status comment that says that somebody works there; posts none where there is none."""
-        told = await self._rules.status_for(replace(fence, stage=Stage.WITHDRAWN), reason(item))
+        told = await self._rules.status_for(replace(fence, stage=Stage.WITHDRAWN), item, reason(item))
         await self._sources.status.revise(item.number, told, Notice(item.number, "withdrawn"))
 
     async def _read_item(self, fence: Fence, now: datetime) -> SuspectFence:

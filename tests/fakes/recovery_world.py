@@ -65,6 +65,8 @@ class Scene(UnaskedComments, UnaskedStatus):
     recorded: list[Mapping[str, Any]] = field(default_factory=list)
     others: Permission = Permission.READ
     said: list[Comment] = field(default_factory=list)
+    posted: list[tuple[int, str]] = field(default_factory=list)
+    """Number and text of each reply."""
     worker: Fence = WORKER
 
     def __post_init__(self) -> None:
@@ -95,6 +97,10 @@ class Scene(UnaskedComments, UnaskedStatus):
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         return tuple(one for one in self.said if one.number == number)
+
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
+        self.posted.append((number, body))
+        return Comment(9000 + len(self.posted), number, Account(9, "engine-bot"), body, EPOCH, EPOCH)
 
     async def permission(self, login: str) -> Permission:
         return Permission.WRITE if login == "ada" else self.others

@@ -5,7 +5,7 @@ from __future__ import annotations
 from branch_scene import move, push, tip, work_branch
 from engine import OWNER, REPOSITORY, Engine
 from fakes.clock import QuickClock
-from worker_scene import CODE, REVIEW, TESTS, comments, fence, labels, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, comments, drop_branch, fence, labels, pulls, status
 
 from lab.github.ci.behaviours import GREEN, NEVER
 from shared.reconcile.sweep import DOUBT_SECONDS
@@ -83,6 +83,21 @@ async def hook_failed(engine: Engine) -> int:
     return number
 
 
+async def text_to_be_corrected(engine: Engine) -> int:
+    """Have the issue's text corrected by a command on the pull request, and do what its issue then says."""
+    number = engine.ready("Greet people")
+    await worked(engine)
+    (pull,) = pulls(engine)
+    say(engine, pull.number, "/spec-review")
+    await looked_at_again(engine)
+    told = "\n".join(one.body for one in comments(engine, number))
+    assert "correct the text of this issue, then comment `/close-and-reset` here to start over" in told
+    engine.lab.clock.advance(2)
+    engine.lab.at(REPOSITORY).issues.edit(number, OWNER, body="Say hello, please.")
+    say(engine, number, "/close-and-reset")
+    return number
+
+
 async def as_merge(engine: Engine, branch: str, commit: str, parents: tuple[str, str]) -> None:
     """Let `branch` have the files of `commit` as a merge of `parents`, as `git merge` leaves them."""
     git = engine.lab.at(REPOSITORY).bare.git
@@ -106,6 +121,18 @@ async def base_gone(engine: Engine) -> int:
     assert "status:failed" in labels(engine, number)
     await move(engine, "release", base)
     label(engine, pull.number, "status:changes-requested")
+    return number
+
+
+async def branch_is_somebodys(engine: Engine) -> int:
+    """Push commits to the work branch before the work begins; then delete it, as is advised."""
+    number = engine.ready("Greet people")
+    await push(engine, work_branch(number), {"draft.md": "Mine.\n"}, on=await tip(engine, "main"))
+    await worked(engine)
+    told = status(engine, number)
+    assert f"Rename or delete the branch `{work_branch(number)}`; then set the label `status:ready`" in told
+    await drop_branch(engine, number)
+    label(engine, number, "status:ready")
     return number
 
 

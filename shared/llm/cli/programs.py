@@ -39,6 +39,12 @@ def program(name: str, configured: str, state_dir: Path, search_path: str) -> Pa
     return programs(name, configured, state_dir, search_path)[0]
 
 
+def installing(name: str, configured: str) -> str:
+    """Return how backend `name` gets its program, as a part of a sentence; a path in its key is the only one."""
+    away = "" if configured == name else f"take {name}_cli out of the configuration and "
+    return f"{away}run `workflow-engine install-cli {name}`"
+
+
 def programs(name: str, configured: str, state_dir: Path, search_path: str) -> tuple[Path, ...]:
     """Return the executables of backend `name`, links followed; raise `Misconfigured` saying how to get one.
 
@@ -49,7 +55,7 @@ def programs(name: str, configured: str, state_dir: Path, search_path: str) -> t
     found = [Path(one).resolve() for one in (own, named) if one is not None]
     if not found:
         raise Misconfigured(
-            f"There is no program '{configured}' ({name}_cli): run `workflow-engine install-cli {name}`, "
+            f"There is no program '{configured}' ({name}_cli): {installing(name, configured)}, "
             f"or write the path of an installed one into {name}_cli."
         )
     return tuple(dict.fromkeys(found))

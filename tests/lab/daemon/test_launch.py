@@ -131,7 +131,10 @@ async def test_a_backend_that_is_not_there_is_found_before_anything_is_sent(lab:
         file.write("claude_cli: /nowhere/claude\n")
     done = await worker(tmp_path, "--once", environment=token(lab))
     assert done.code == 2
-    assert sentence(done).startswith("There is no program '/nowhere/claude' (claude_cli): run `workflow-engine install")
+    told = (
+        "There is no program '/nowhere/claude' (claude_cli): take claude_cli out of the configuration and run `workflow"
+    )
+    assert sentence(done).startswith(told)
     assert list(lab.exchanges) == []
 
 

@@ -190,7 +190,7 @@ async def test_a_branch_with_commits_that_the_base_does_not_have_is_left_alone(e
     engine.lab.label(REPOSITORY, number, "status:ready", actor=OWNER)
     worker = await once(engine, number, state="machine-3")
     assert [end.result for end in worker.ended] == [Result.FAILED]
-    assert "rename or delete it" in status(engine, number)
+    assert f"Rename or delete the branch `auto/issue-{number}`" in status(engine, number)
     assert await repository.bare.sha(f"refs/heads/auto/issue-{number}") == kept
 
 

@@ -88,6 +88,8 @@ async def test_what_ends_the_pull_request_leaves_nothing_to_give_up(verb: Verb) 
     stage = Stage.READY if verb is Verb.CLOSE_AND_RESET else Stage.FAILED
     assert world.fences[Role.WORKER, 42].stage is stage
     assert decide(Snapshot(REVIEWER, world.pull), now=GIVEN) is Action.WITHDRAW
+    asked = [number for number, text in world.posted if "then comment `/close-and-reset` here" in text]
+    assert asked == ([42] if verb is Verb.SPEC_REVIEW else []), "where it is heard: no agent reads a closed thread"
 
 
 async def test_one_more_review_of_the_same_commit_is_paid_once_and_is_the_last_word() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,8 @@ from console.dashboard.sentences import ASKS, MOST, ORDER, asks, facts, sentence
 from console.status import waiting
 from console.status.row import ItemRow, Waiting, Whom
 from shared.ci.verdict import CiVerdict
+from shared.commands.command import Verb
+from shared.commands.command_rules import CommandRefused, ruling
 from shared.telemetry.events import Event, EventKind
 from shared.workflow import Role, Stage, Track
 from shared.workflow.labels import Flag
@@ -28,6 +31,17 @@ def test_every_fixed_reason_for_a_person_has_a_sentence_of_what_to_do() -> None:
     fixed = [*waiting.CONFIGURED.values(), *waiting._TOLD.values(), *waiting._PUT_OFF.values()]
     whys = {one.why for one in fixed if one.whom is Whom.PERSON} | set(waiting._FLAGS.values())
     assert {why for why in whys if why not in ASKS} == set()
+
+
+@pytest.mark.parametrize("why", ["it has failed", *waiting._FLAGS.values()])
+@pytest.mark.parametrize("track", list(Track))
+def test_what_is_asked_of_a_failed_item_can_be_done_whatever_it_is(track: Track, why: str) -> None:
+    named = {verb for verb in Verb if re.search(rf"(?<![\w-]){verb}(?![\w-])", ASKS[why])}
+    assert [verb for verb in named if isinstance(ruling(verb, track, Stage.FAILED), CommandRefused)] == []
+
+
+def test_no_step_names_a_label_that_a_repository_may_call_otherwise() -> None:
+    assert [why for why, asked in ASKS.items() if "status:" in asked or "flag:" in asked] == []
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config.settings import Settings
-from console.doctor import programs
+from console.doctor import probes, programs
 from console.doctor.finding import Machine, Status
 from shared.llm import cli_backends
 from shared.loop.real_clock import RealClock
@@ -126,3 +127,35 @@ def test_the_sandbox_and_the_setting_that_keeps_it_from_starting(
     finding = programs.sandbox_finding(answer)
     assert finding.status is status
     assert setting in finding.next_step
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["by its name", "by a path"])
+async def test_the_step_to_a_missing_program_is_one_that_has_it_found(tmp_path: Path, named: bool) -> None:
+    """Programs of `install-cli` are found only in the state directory of the configuration, and without a path."""
+    backend = {"repositories": [{"name": "a/b", "llm_backend": "claude"}]}
+    place = {"claude_cli": str(tmp_path / "gone")} if named else {}
+    here = replace(patient(tmp_path, **backend, **place), environment={"PATH": "/nowhere"}, config=Path("/etc/a b.yml"))
+    found = {one.subject: one for one in await programs.coding_backends(here)}["claude"]
+    assert found.status is Status.FAIL
+    install = "run `workflow-engine install-cli claude --config '/etc/a b.yml'`"
+    assert install in found.next_step.replace("Run", "run")
+    assert ("take that key out" in found.next_step) is named
+    assert ("take claude_cli out of the configuration" in found.sentence) is named
+
+
+@pytest.mark.parametrize(
+    ("there", "step"),
+    [
+        ("", "Copy it from another machine of this repository, or run `workflow-engine init a/b`."),
+        ("first", "Copy it from another machine of this repository, or take it out of lock.key_files."),
+        ("first second", "Let this account read it, or copy it from another machine of this repository; where"),
+    ],
+    ids=["none", "the first", "all, too short"],
+)
+async def test_the_step_to_a_key_is_one_that_init_does(tmp_path: Path, there: str, step: str) -> None:
+    for name in there.split():
+        (tmp_path / name).write_text("x" * (32 if there == "first" else 3))
+    lock = {"key_files": [tmp_path / "first", tmp_path / "second"]}
+    (found,) = await probes.key_files(patient(tmp_path, lock=lock))
+    assert found.status is Status.FAIL
+    assert found.next_step.startswith(step)

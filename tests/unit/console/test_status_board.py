@@ -13,6 +13,7 @@ from console.status.board import claimed, heads, rows
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot, Waiting, Whom
 from console.status.waiting import CONFIGURED, WaitingItem, waiting
 from shared.ci.verdict import CiVerdict
+from shared.commands.command import Verb
 from shared.lock.codec import Ack, AckState, ItemKey
 from shared.lock.comment import write_ack
 from shared.lock.fence import Fence, Wait
@@ -103,6 +104,26 @@ def test_a_pull_request_shows_its_round_and_checks_and_its_issue_waits_for_it() 
     assert spec.waiting == Waiting(Whom.ITEM, "PR #9")
     assert (pull.stage, pull.issue, pull.round, pull.ci) == (Stage.TESTING, 7, 1, CiVerdict.RUNNING)
     assert (pull.holder, pull.waiting) == ("worker-1", Waiting(Whom.CI, "its checks"))
+
+
+@pytest.mark.parametrize("merge", ["never", "auto"])
+def test_commands_are_listed_only_where_they_do_something(merge: str) -> None:
+    """A person's pull request has no issue of the engine's; where people merge, `/merge` is refused."""
+    working = fence(Role.WORKER, 7, Stage.REVIEWING, pr=9, work_head=HEAD)
+    reviewed = [fence(Role.REVIEWER, number, Stage.APPROVED, work_head=HEAD) for number in (8, 9)]
+    items = (issue(8, "status:approved", pull=True), issue(9, "status:approved", pull=True))
+    theirs, ours = board(*items, fences=(working, *reviewed), merge=merge)
+    merges = (Verb.MERGE,) if merge == "auto" else ()
+    assert theirs.commands == (Verb.STOP, *merges)
+    assert ours.commands == (Verb.STOP, Verb.SPEC_REVIEW, Verb.CLOSE_AND_RESET, *merges)
+
+
+def test_a_plan_that_is_approved_at_a_terminal_lists_no_command_for_that() -> None:
+    waits = fence(Role.PLANNER, 1, Stage.AWAITING_APPROVAL)
+    seen = RepositorySnapshot(AT, (issue(1, "story", "status:awaiting-approval"),), {waits.key: waits})
+    for at_terminal in (False, True):
+        (row,) = rows(seen, BoardSettings(at_terminal=at_terminal))
+        assert (Verb.APPROVE in row.commands) is not at_terminal
 
 
 def test_a_pull_request_in_review_goes_by_the_reviewers_fence() -> None:

@@ -33,7 +33,7 @@ async def dropped(fence: Fence) -> ItemEnd:
     return ItemEnd.DROPPED
 
 
-async def nothing(fence: Fence, reason: str) -> Status:
+async def nothing(fence: Fence, item: Issue, reason: str) -> Status:
     return Status(reason)
 
 

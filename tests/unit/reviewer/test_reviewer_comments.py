@@ -21,7 +21,7 @@ from reviewer_agent.review.questions import Answered, ChangeKind, Question
 from shared.commands.command import commands
 from shared.errors import Blocked
 from shared.lock.fence import Fence
-from shared.models import Comment
+from shared.models import Comment, Issue
 from shared.text import change_summary, comment_signatures
 from shared.workflow import Stage
 
@@ -228,6 +228,26 @@ def test_giving_up_says_why_and_what_to_do(error: Blocked, sentence: str) -> Non
     assert status.sentence == sentence
     assert "`status:changes-requested`" in status.notes
     assert ("**Approved**" in status.notes) == isinstance(error, Unpostable)
+
+
+def test_a_locked_pull_request_is_unlocked_before_its_label_counts() -> None:
+    thread = Issue(PULL, "Search", "", frozenset(), ADA, EPOCH, EPOCH, is_pull_request=True)
+    for locked, told in ((True, "Unlock this pull request, then set `status:reviewing`"), (False, "Set `status:")):
+        status = comments.withdrawn(FENCE, "it was locked", NAMES, replace(thread, locked=locked))
+        assert status.sentence.startswith(f"Stopped: it was locked. {told}")
+
+
+def test_of_a_persons_pull_request_nothing_is_advised_that_only_a_worker_does() -> None:
+    failed = replace(FENCE, stage=Stage.FAILED)
+    theirs = comments.given_up(failed, Blocked("No."), NAMES, ours=False).notes
+    ours = comments.given_up(failed, Blocked("No."), NAMES).notes
+    for advice in ("`status:changes-requested`", "`/spec-review`", "`/close-and-reset`"):
+        assert advice in ours
+        assert advice not in theirs
+    assert "set `status:reviewing` to have it reviewed again" in theirs
+    remarked = comments.Facts(missing=("grace",), ours=False)
+    told = comments.approved(FENCE, Blocker.REMARKED, NAMES, remarked).sentence
+    assert told.endswith("`/merge`; push what they ask for, then set `status:reviewing` for another review.")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.specification import Criterion
 from shared.workflow import Event, Stage, Track, move
-from worker_agent import decide
+from worker_agent import comments, decide
 from worker_agent.branch.history import HISTORY_LIMIT
 from worker_agent.errors import BranchExists
 from worker_agent.phase_tools import PhaseTools
@@ -26,7 +26,7 @@ async def open_first(tools: PhaseTools, held: Held, issue: Issue) -> WorkContext
     """Return an item's work for its first phase. Raises `BranchExists` if others have its branch already."""
     work = await tools.open(held, issue)
     if not held.fence.work_head and not await tools.phase_commits.is_branch_free(held.fence, work.base):
-        raise BranchExists
+        raise BranchExists(comments.branch(held.fence))
     return work
 
 
