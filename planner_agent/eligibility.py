@@ -133,6 +133,8 @@ class Eligibility:
         never = newest is None or (not newest.added and newest.at < fence.at)
         if never and fence.stage is Stage.PLANNING:
             return Intent(fence.stage, fence.phase)
+        if self._policy.preapproved_plan is not None:
+            return await self._begin(issue, fence)  # a person at our terminal has just agreed on another plan
         if newest is None or not newest.added:
             return "a person removed the stage label"
         return Intent(fence.stage, fence.phase)

@@ -89,7 +89,12 @@ def _configuration_key(suites: Sequence[Suite]) -> str:
 
 def _yaml_name(directory: str) -> str:
     """Return the directory as YAML takes it in a list, for any name."""
-    return directory if re.fullmatch(r"[A-Za-z][\w./-]*", directory, re.ASCII) else json.dumps(directory)
+    plain = re.fullmatch(r"[A-Za-z][\w./-]*", directory, re.ASCII) and directory.casefold() not in _YAML_WORDS
+    return directory if plain else json.dumps(directory)
+
+
+_YAML_WORDS = frozenset({"null", "true", "false"})
+"""Words that are no text in YAML."""
 
 
 async def paths_of(visit: RepositoryContext) -> tuple[str, ...] | None:

@@ -103,8 +103,10 @@ def unplannable(issue: Issue, policy: Policy) -> str:
     labels = names.read(issue.labels)
     if issue.is_pull_request:
         return "is a pull request, not a story."
-    if not issue.open or issue.locked:
-        return "is closed or locked: reopen it first."
+    if not issue.open:
+        return "is closed: reopen it first."
+    if issue.locked:
+        return "is locked: unlock it first."
     if barred := exclusion_reason(issue.labels, policy.exclude):
         return f"is left alone: {barred}."
     if Flag.PAUSED in labels.flags:
@@ -112,6 +114,7 @@ def unplannable(issue: Issue, policy: Policy) -> str:
     if Stage.AWAITING_APPROVAL in labels.stages and not labels.story:
         return "is a specification whose refactoring waits for a decision, not a story."
     if Stage.PLANNING in labels.stages:
-        return f"is being planned by an agent: wait until it carries '{names.of(Stage.AWAITING_APPROVAL)}'."
+        waits, planning = names.of(Stage.AWAITING_APPROVAL), names.of(Stage.PLANNING)
+        return f"is planned by an agent: wait until it carries '{waits}', or take '{planning}' off if no planner runs."
     others = sorted(names.of(stage) for stage in labels.stages - {Stage.AWAITING_APPROVAL})
     return f"carries '{others[0]}': take that label off to have it planned (again)." if others else ""

@@ -25,6 +25,10 @@ def issues(engine: Engine) -> list[IssueRecord]:
     return list(engine.lab.at(REPOSITORY).issues.records.values())
 
 
+class NobodyAnswers(Exception):
+    """The planner asks more than the person has an answer to."""
+
+
 @dataclass
 class Person:
     """Answers in order."""
@@ -40,6 +44,8 @@ class Person:
 
     async def ask(self, question: str) -> str:
         """Return the next answer."""
+        if not self.answers:
+            raise NobodyAnswers(question)
         return self.answers.pop(0)
 
     async def edit(self, text: str, suffix: str) -> str:

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from anyio.abc import Process as ChildProcess
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
-from terminal_scene import conversation, issues
+from terminal_scene import NobodyAnswers, conversation, issues
 
 from lab.github.server import Lab
 from shared.scheduling.agent_contract import Result
@@ -164,6 +164,26 @@ async def test_an_issue_without_a_label_is_planned_when_a_terminal_says_so(engin
     number = engine.lab.issue(REPOSITORY, "Add user search", "By name.", author=OWNER).number
     assert await conversation(engine, str(number), "n") is None
     assert [set(one.labels) for one in issues(engine)] == [set()]
+    ended = await conversation(engine, str(number), "y")
+    assert ended is not None
+    assert ended.result is Result.HANDED_OVER
+    assert set(engine.issue(number).labels) == {"story", "status:specified"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("label", ["status:specified", "status:planning"])
+async def test_a_story_whose_label_is_taken_off_as_is_told_is_planned_again(engine: Engine, label: str) -> None:
+    """The one was planned before; the other's label was set by a person for a planner, and none runs."""
+    number = engine.lab.issue(REPOSITORY, "Add user search", "By name.", author=OWNER, labels=("story",)).number
+    if label == "status:specified":
+        assert await conversation(engine, str(number), "y") is not None
+    else:
+        engine.lab.label(REPOSITORY, number, label, actor=OWNER)
+    with pytest.raises(NobodyAnswers):
+        await conversation(engine, str(number))
+    engine.lab.clock.advance(2)
+    engine.lab.unlabel(REPOSITORY, number, label, actor=OWNER)
+    engine.lab.clock.advance(2)
     ended = await conversation(engine, str(number), "y")
     assert ended is not None
     assert ended.result is Result.HANDED_OVER

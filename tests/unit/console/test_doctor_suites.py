@@ -68,3 +68,8 @@ def test_a_command_that_cannot_be_run_fails(files: dict[str, bytes], step: str) 
     assert status is Status.FAIL
     assert "test_command 'make check' calls no known test runner" in sentence
     assert step in told
+
+
+def test_a_directory_that_is_called_as_a_word_of_yaml_is_quoted() -> None:
+    _, _, step = said({**below("null", VITEST), **below("web", VITEST)})
+    assert step == 'To run them where they lie, write suites: [{directory: "null"}, {directory: web}].'
