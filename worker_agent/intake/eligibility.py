@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from shared.commands.command import Verb, commands
 from shared.commands.one_time_replies import UnexplainedLabels, untrusted_label
@@ -194,19 +193,21 @@ class Eligibility:
             afresh = Stage.READY in label.stages and self._is_afresh(events, fence)
             if not afresh:
                 return "a person stopped it after the label was set"
-        return "" if intent is None else await self._doubt_text(issue, fence, intent, newest.at)
+        return "" if intent is None else await self._doubt_text(issue, fence, intent, newest, label.number)
 
-    async def _doubt_text(self, issue: Issue, fence: Fence | None, intent: Intent, asked_at: datetime) -> str:
+    async def _doubt_text(
+        self, issue: Issue, fence: Fence | None, intent: Intent, asked: LabelEvent, asked_on: int
+    ) -> str:
         """Return why the text that `intent` would be bound to may not be the one that a person saw; posted once.
 
-        `asked_at` is when the label was set, by server time. An edit by a person with write access needs no approval.
+        `asked` set the label, on the thread `asked_on`. An edit by a person with write access needs no approval.
         """
         known = {"", UNAPPROVED, fence.body_sha256 if fence else ""}
-        if intent.body_sha256 in known or self._forge.texts.stood(issue, asked_at):
+        if intent.body_sha256 in known or self._forge.texts.stood(issue, asked.at):
             return ""
         if self._writers.is_engine(issue.author) or await self._writers.may_order(issue.author):
             return ""
-        told = intake_comments.doubtful(self._policy.names, issue)
+        told = intake_comments.doubtful(asked.label, issue, asked_on)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "wording"))
         return told.sentence
 

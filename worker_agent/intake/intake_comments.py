@@ -7,22 +7,25 @@ from collections.abc import Sequence
 from shared.github.status import Status
 from shared.models import Issue
 from shared.text import neutralise, one_line
-from shared.workflow import Stage
-from shared.workflow.labels import Labels
 from worker_agent.intake.blockers import Link
 from worker_agent.intake.same_files import Sharing
 
 SHOWN, PATH_CHARS = 3, 120
 """The most files that are named in a sentence, and the most characters of each."""
 
+LABEL_CHARS = 60
 
-def doubtful(names: Labels, issue: Issue) -> Status:
-    """Return the status for a text that may have been edited between a person's label and its first reading."""
-    ready = names.of(Stage.READY)
-    asks = ready if Stage.READY in names.read(issue.labels).stages else names.of(Stage.CHANGES_REQUESTED)
+
+def doubtful(label_name: str, issue: Issue, on: int) -> Status:
+    """Return the status for a text that may have been edited between a person's label and its first reading.
+
+    `on` is the issue or its pull request, which has the label.
+    """
+    label = f"`{one_line(label_name, LABEL_CHARS)}`"
+    place = f" on #{on}" if on != issue.number else ""
     sentence = (
-        f"Not started: after `{asks}` was set, {issue.author.login}, without write access, may have edited the text. "
-        f"Please read it, then remove `{asks}` and set it again."
+        f"Not started: after {label} was set{place}, {issue.author.login}, without write access, may have edited the "
+        f"text. Please read it, then remove {label}{place} and set it again."
     )
     return Status(sentence, data={"waiting": {"why": "approval"}})
 

@@ -10,6 +10,8 @@ from engine import OWNER, REPOSITORY, Engine
 from office import Office, office
 from worker_scene import eventually, labels
 
+from lab.github.server import CHECK_NAME
+
 pytestmark = pytest.mark.long
 
 BODY = "Greet them.\n\n## Acceptance criteria\n- [ ] AC1: ant.txt says hello.\n"
@@ -147,5 +149,27 @@ async def test_a_text_that_is_to_be_corrected_says_where_it_goes_on(engine: Engi
         here.protect()
         here.edit(number, body=f"{BODY}And the fly.\n")
         here.say(number, "/close-and-reset")
+        await here.until(lambda: here.is_merged(number))
+        here.failed.clear()
+
+
+async def test_a_text_in_doubt_names_the_thread_whose_label_is_set_again(engine: Engine) -> None:
+    """A stranger edits the issue after the label on its pull request was set, before a worker has read it."""
+    async with office(engine, "ant", ci={"max_retries": 0}) as here:
+        engine.ci.jobs = {CHECK_NAME: "false"}
+        number = here.issue("Greet ant", BODY, by="mallory")
+        here.label(number, "status:ready")
+        await here.until(lambda: number in here.failed or bool(here.failed), here.worker)
+        here.failed.clear()
+        pull, branch = here.pull(number).number, here.pull(number).head_branch
+        engine.ci.jobs = {CHECK_NAME: "true"}
+        await engine.lab.ci_run(REPOSITORY, branch)
+        await engine.lab.idle()
+        here.label(pull, "status:changes-requested")
+        here.edit(number, body=f"{BODY}And the fly.\n", by="mallory")
+        told = f"Please read it, then remove `status:changes-requested` on #{pull} and set it again."
+        await here.until(lambda: told in here.status(number), here.worker)
+        here.unlabel(pull, "status:changes-requested")
+        here.label(pull, "status:changes-requested")
         await here.until(lambda: here.is_merged(number))
         here.failed.clear()
