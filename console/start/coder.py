@@ -84,11 +84,16 @@ async def _find_program(name: str, settings: Settings, environment: Mapping[str,
     show(f"{name}: {path}")
 
 
+BY_PATH = '"$(workflow-engine install-cli codex)" login'
+"""Command that signs in with a program that only `install-cli` has: it prints the path, and nothing else."""
+
+
 def how_to() -> str:
     """The ways to a model, one a line."""
     ways = [spec.subscription for _, spec in _of_vendors()]
     ways.insert(0, f"a key of {_shapes(' or of ')}, from the vendor's console")
-    return "There is no key of a model's vendor yet. One of these is needed:\n  " + ";\n  ".join(ways) + "."
+    needed = "There is no key of a model's vendor yet. One of these is needed:\n  " + ";\n  ".join(ways)
+    return f"{needed}.\nWithout such a program on PATH it is fetched and called in one: {BY_PATH}"
 
 
 def _shapes(between: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from config.repository import RepositorySettings
+from console.start import coder
 from console.start.coder import chosen
 from console.start.draft import Choices, Draft
 from console.start.first_issue import OFFERED, looked_up, standing
@@ -229,3 +230,10 @@ def test_lines_end_between_words_and_no_path_is_cut() -> None:
         "      line",
     ]
     assert all(len(line) <= 80 for line in laid_out(how_to("https://api.github.com", "ada/thing"), 80).splitlines())
+
+
+def test_who_has_no_key_is_told_how_to_sign_in_without_a_program_on_the_path() -> None:
+    """`install-cli` prints the program's path and nothing else, so that this is one command for a shell."""
+    told = coder.how_to()
+    assert "`codex login`" in told, "positive control"
+    assert told.endswith('"$(workflow-engine install-cli codex)" login')
