@@ -30,7 +30,7 @@ Login = Annotated[Text, AfterValidator(_login)]
 """The login of an account of GitHub."""
 
 Mentioned = Annotated[Text, AfterValidator(_mentioned)]
-"""What stands after the @ of a mention: a login, or a team as `organisation/team`."""
+"""The text after the @ of a mention: a login, or a team as `organisation/team`."""
 
 
 def _variable(name: str) -> str:

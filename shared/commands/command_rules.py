@@ -91,7 +91,7 @@ _SAYS = {
     Verb.STOP: "stops it and keeps the branch",
     Verb.RETRY: "continues where it stopped",
     Verb.RESET_ATTEMPTS: "continues with all attempts again",
-    Verb.SPEC_REVIEW: "closes the pull request until the issue's text is corrected",
+    Verb.SPEC_REVIEW: "closes the pull request for the issue's text to be corrected",
     Verb.CLOSE_AND_RESET: "closes the pull request, keeps its branch under another name and starts over",
     Verb.MERGE: "merges this commit when its checks pass",
 }
