@@ -146,6 +146,17 @@ _CLOSING = (
 )
 """Closing keywords of GitHub, and the replacement that disables them."""
 
+_SKIPPING = (
+    re.compile(
+        r"\[(?=(?:(?:skip|no)[ -](?:ci|actions?|checks?|travis|appveyor|netlify|vercel|azurepipelines|circleci)"
+        r"|(?:ci|actions|travis|appveyor|netlify|vercel)[ -]skip)\])"
+        r"|\*{3}(?=NO_CI\*{3})|\bskip-checks(?=:[ \t]*true)",
+        re.IGNORECASE,
+    ),
+    rf"\g<0>{JOINER}",
+)
+"""Words in a commit's message with which CI skips its checks, and the replacement that disables them."""
+
 _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
     (re.compile(r"(?<!\w)ACK(?=:)"), rf"\g<0>{JOINER}"),
     (re.compile(r"<(?=!--)"), rf"<{JOINER}"),
@@ -158,6 +169,7 @@ _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
         rf"\1/{JOINER}",
     ),
     _CLOSING,
+    _SKIPPING,
 )
 _AT = r"(?<![A-Za-z0-9])(?:@|&(?:#0*64|#x0*40|commat);?)"
 """The sign of a mention where GitHub sees one: behind letters of other scripts and emphasis, and as an entity, too."""
@@ -200,15 +212,16 @@ def hosts(text: str) -> frozenset[str]:
 
 
 def harmless(text: str, *, closes: bool = False, mentions: Collection[str] = ()) -> str:
-    """Disable mentions outside code and closing keywords anywhere, in any text to be posted, ours included.
+    """Disable mentions outside code, and closing keywords and words that skip CI anywhere, in any text, ours included.
 
     With `closes` the first line may be `Closes #n`; the logins `mentions` (lower case) may be mentioned.
     Idempotent.
     """
     own = _OWN_CLOSING.match(text) if closes else None
     head, body = (text[: own.end()], text[own.end() :]) if own else ("", text)
-    pattern, broken = _CLOSING
-    pieces = parts(pattern.sub(broken, body))
+    for pattern, broken in (_CLOSING, _SKIPPING):
+        body = pattern.sub(broken, body)
+    pieces = parts(body)
 
     def quiet(found: re.Match[str]) -> str:
         login = found[2].rstrip("_").casefold()

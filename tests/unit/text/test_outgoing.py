@@ -149,8 +149,9 @@ def test_nobody_is_mentioned_and_nothing_closed(text: str, sent: str) -> None:
     assert GATE.text(sent) == sent
 
 
-def test_a_title_closes_nothing_at_all() -> None:
+def test_a_title_closes_nothing_at_all_and_skips_no_checks() -> None:
     assert GATE.title("Closes #4") == f"C{JOINER}loses #4"
+    assert GATE.title("Tell of `[skip ci]`") == f"Tell of `[{JOINER}skip ci]`"
 
 
 def test_a_write_is_searched_to_its_last_value() -> None:
