@@ -23,6 +23,7 @@ from worker_agent.tdd.proof.execution import NOTHING_OVER, Overlay
 from worker_agent.tdd.proof.hooked_tests import hidden_failures, of_hooks
 from worker_agent.tdd.proof.old_tests import OldTests
 from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.proof.unrun_tests import unrun
 from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.runners.test_run import CaseOutcome, FailureKind, TestId, TestResult, TestRun
 
@@ -164,7 +165,7 @@ async def green(subject: ProofSubject, baseline: TestRun, before: Red) -> Green:
         pinned=listed(sorted(subject.pinned)),
         local_suite=subject.rules.local_suite,
     )
-    refused = old.refusals
+    refused = (*old.refusals, *unrun(subject, old.comparison, baseline, run))
     of_tests = refused if verdict.error is None else ()
     if verdict.error is None and not refused:
         refused = tuple(await hidden_failures(subject, old.comparison, baseline, run))
