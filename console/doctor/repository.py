@@ -9,10 +9,11 @@ from console.doctor.finding import Finding, RepositoryContext, failed, passed, p
 from console.manual import link
 from runtime.building.identity import git_identity
 from shared.errors import NotAllowed
+from shared.git.names import work_branch
 from shared.git.probe import UnfitServer, try_server
 from shared.github import item_changes
 from shared.github.access import access, granted_to_app
-from shared.github.branch_rules import Protection, missing_for_approvals, protection
+from shared.github.branch_rules import Protection, missing_for_approvals, protection, refusing_pushes
 from shared.github.label_board import LabelBoard
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Repository
@@ -144,7 +145,16 @@ async def base_branch(visit: RepositoryContext) -> Sequence[Finding]:
     found = await protection(github, name, branch)
     findings = [protection_finding(found, branch, visit.name)]
     lacking = await missing_for_approvals(github, name, branch) if found is Protection.PULL_REQUESTS else None
-    return findings if lacking is None else [*findings, approvals_finding(lacking, branch, visit.name)]
+    findings += [] if lacking is None else [approvals_finding(lacking, branch, visit.name)]
+    refusing = await refusing_pushes(github, name, work_branch(1))
+    return [*findings, work_branches_finding(refusing, visit.name)] if refusing else findings
+
+
+def work_branches_finding(refusing: Sequence[str], name: str) -> Finding:
+    """Judge rules that hold for the engine's own branches as well."""
+    sentence = f"Rules about {', '.join(refusing)} hold for auto/** too: what was paid for may not be pushed."
+    step = "Except auto/** from these rules, or let the engine's account bypass them."
+    return warned("work branches", sentence, step, name)
 
 
 def approvals_finding(lacking: Sequence[str], branch: str, name: str) -> Finding:

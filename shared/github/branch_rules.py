@@ -30,6 +30,29 @@ async def rules(github: GitHub, repository: str, branch: str) -> list[Any]:
         return []
 
 
+REFUSE_PUSHES = {
+    "creation": "creating branches",
+    "update": "updating branches",
+    "required_signatures": "signed commits",
+    "pull_request": "pull requests",
+    "required_status_checks": "checks before a push",
+    "branch_name_pattern": "names of branches",
+    "commit_message_pattern": "messages of commits",
+    "commit_author_email_pattern": "addresses of authors",
+    "committer_email_pattern": "addresses of committers",
+}
+"""Types of rules that may refuse a push, and what each is about."""
+
+
+async def refusing_pushes(github: GitHub, repository: str, branch: str) -> tuple[str, ...]:
+    """Return what the rules are about that may refuse a push to `branch`; those may hold for others alone.
+
+    GitHub shows the same rules to accounts that may bypass them. Raises `Transient`.
+    """
+    found = {str(one.get("type")) for one in await rules(github, repository, branch)}
+    return tuple(said for kind, said in REFUSE_PUSHES.items() if kind in found)
+
+
 async def _classic(github: GitHub, repository: str, branch: str) -> Any | None:
     """Return the classic protection of a branch, as GitHub shows it; None if there is none to be seen."""
     try:

@@ -160,6 +160,12 @@ def test_what_a_branch_asks_of_approvals(lacking: tuple[str, ...], status: Statu
     assert finding.sentence.endswith(says) or says in finding.sentence
 
 
+def test_rules_that_may_refuse_the_engines_branches_are_a_warning() -> None:
+    finding = repository.work_branches_finding(("signed commits", "pull requests"), "a/b")
+    assert finding.status is Status.WARN
+    assert "signed commits, pull requests hold for auto/**" in finding.sentence
+
+
 def lock_comment(key: Key | None, state: AckState, age_seconds: int = 0) -> Comment:
     keyring = Keyring(1, () if key is None else (key,))
     ack = Ack(ItemKey(Role.WORKER, 7), "worker-1", 1_700_000_000_000, 0, "0" * 32, 1800, state)
