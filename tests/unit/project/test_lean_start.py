@@ -1,4 +1,4 @@
-"""What a start does not do: load libraries for which an agent has no use, and look for garbage meanwhile."""
+"""A start loads no library for which an agent has no use, and looks for no garbage meanwhile."""
 
 from __future__ import annotations
 
