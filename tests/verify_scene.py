@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from anyio import to_thread
+from project_pytest import PYTEST_ALONE
 
 from console.verify.command import VerifyOptions, verified
 from shared.git.command import Git, Identity, Signature
 
-COMMAND = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest -q"
+COMMAND = PYTEST_ALONE
 BASE = {
     "greet.py": "def greet(name):\n    return name\n",
     "tests/test_old.py": "from greet import greet\n\n\ndef test_old():\n    assert greet('a').endswith('a')\n",

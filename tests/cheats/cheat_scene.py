@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +11,7 @@ from typing import Any
 
 from fakes.lock_port import FencePort
 from fakes.worker_policy import worker_policy
+from project_pytest import PYTEST_ALONE
 
 from lab.github.repositories.bare import Bare
 from shared.git.command import Git, Identity
@@ -48,7 +47,6 @@ NUMBER = 42
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 KEYS = Keyring(99, (Key.of(b"k" * 32),))
 NAME = "acme/app"
-PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest -q"
 
 PROJECT = {
     ".gitignore": "/generated/\n*.log\n",
@@ -179,7 +177,8 @@ async def scene_of(
     disk = Disk(mirror, places.workspaces, RealClock())
     phase_commits = PhaseCommits(mirror, ENGINE, Publisher(mirror), places, KEYS, disk)
     bench = TestBench(ENVIRONMENT, deadline_seconds)
-    rules = worker_policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": RunLimits(), **policy})
+    usual = {"test_command": PYTEST_ALONE, "base": BaseBranch("main"), "limits": RunLimits()}
+    rules = worker_policy(NAME, **{**usual, **policy})
     coder = Coder({CoderCall.WRITE_TESTS: _listed(tests), CoderCall.IMPLEMENT: _listed(code)})
     test_runs = TestRuns(phase_commits, bench, BaseRuns(None))
     tools = PhaseTools(phase_commits, coder, test_runs, Prompts(build.PROMPTS), rules)

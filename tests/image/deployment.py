@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import yaml
 from deploy.conftest import AGENTS, DEPLOY
-from engine import ALONE
+from project_pytest import ALONE
 
 from image.building import Image
 from image.container import Container, service

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from engine import ALONE, REPOSITORY, Engine
+from engine import REPOSITORY, Engine
+from project_pytest import ALONE
 
 from shared.lock.codec import AckState
 from shared.lock.comment import read_ack

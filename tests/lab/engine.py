@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,6 +11,7 @@ from typing import Any
 
 import anyio
 from fakes.clock import QuickClock
+from project_pytest import ALONE, PYTEST_ALONE
 
 from config.settings import Settings
 from lab import locks, target_project
@@ -31,9 +30,6 @@ from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 REPOSITORY = "ada/directory"
-ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
-"""The project's pytest runs without this repository's plugins, as it would in its own environment."""
-
 HANGS_SECONDS = 300.0
 """Nothing takes as long; what does waits for what will not come, as for a scripted call of ten minutes."""
 
@@ -101,7 +97,7 @@ class Engine:
             "poll_interval": 0.05,
             "llm_backend": "scripted",
             "refactor": "off",  # a step of its own: who tells of it turns it on
-            "test_command": f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q",
+            "test_command": PYTEST_ALONE,
             **self.repository_settings,
         }
         return Settings.model_validate(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from project_pytest import PYTEST
 
 from worker_agent.tdd.judging.judge import judge_red
 from worker_agent.tdd.judging.verdict import RedVerdict
@@ -14,7 +14,6 @@ from worker_agent.tdd.runners.runner import Runner, Selection
 from worker_agent.tdd.runners.test_bench import OutputLimits, TestBench, Tests
 from worker_agent.tdd.runners.test_run import CaseOutcome, TestResult, TestRun
 
-PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q"
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # other plugins double the time that each run takes to start

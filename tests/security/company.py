@@ -15,7 +15,8 @@ import aiohttp
 import anyio
 from aiohttp import web
 from anyio.abc import Process
-from engine import ALONE, OWNER, REPOSITORY, WRITES
+from engine import OWNER, REPOSITORY, WRITES
+from project_pytest import ALONE
 
 from lab import target_project
 from lab.github.http.exchanges import Exchange

@@ -6,7 +6,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
+from engine import ENGINE, REPOSITORY, WRITES, Engine
+from project_pytest import ALONE
 from tmux_terminal import terminal
 from ui_scene import variables
 

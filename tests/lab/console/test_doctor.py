@@ -12,8 +12,9 @@ import pytest
 from clinic import OTHER_KEY, Clinic, reserve_refs, troubles
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from engine import ALONE, ENGINE, REPOSITORY, REVIEWER, WRITES
+from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
 from judge import Judge
+from project_pytest import ALONE
 
 from config.loading import load_several
 from config.repository_file import FILE

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from anyio import to_thread
-from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
+from engine import ENGINE, REPOSITORY, WRITES, Engine
+from project_pytest import PYTEST_ALONE
 from worker_scene import CODE, TESTS, comments, once, pulls
 
 from console.verify.command import VerifyOptions, verified
@@ -47,7 +46,7 @@ class Checker:
         self.capsys = capsys
         self.token = engine.lab.token(ENGINE, {**WRITES, "contents": "read", "issues": "read", "pull_requests": "read"})
         self.file = engine.directory / "verify.yml"
-        command = f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q"
+        command = PYTEST_ALONE
         self.file.write_text(
             f"""
 repositories: [{{name: {REPOSITORY}, test_command: {json.dumps(command)}}}]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
+from project_pytest import PYTEST_ALONE
 
 from worker_agent.tdd.runners import shifted_clock
 from worker_agent.tdd.runners.node_runner import NodeRunner
@@ -16,7 +16,6 @@ from worker_agent.tdd.runners.runner import Runner
 from worker_agent.tdd.runners.test_bench import TestBench, Tests
 
 YEAR = 365 * 86_400
-PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest -q"
 
 PYTHON = """\
 import datetime, time
@@ -75,11 +74,11 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("library")
 async def test_what_depends_on_the_clock_in_python_shows(tmp_path: Path) -> None:
     place = _project(tmp_path, "test_clock.py", PYTHON)
-    usual = await run(place, PytestRunner(), PYTEST, None)
+    usual = await run(place, PytestRunner(), PYTEST_ALONE, None)
     assert all(usual.values()), usual
-    later = await run(place, PytestRunner(), PYTEST, YEAR)
+    later = await run(place, PytestRunner(), PYTEST_ALONE, YEAR)
     assert later == {name: name == "test_arithmetic" for name in usual}
-    assert await run(place, PytestRunner(), PYTEST, 0) == usual, "setting the clock alone changes nothing"
+    assert await run(place, PytestRunner(), PYTEST_ALONE, 0) == usual, "setting the clock alone changes nothing"
 
 
 @pytest.mark.usefixtures("library")

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tdd_project import BASE, FOUND, NEW, PASSED_BEFORE, PYTEST, SEARCH, Project, judged, new_project
+from project_pytest import PYTEST
+from tdd_project import BASE, FOUND, NEW, PASSED_BEFORE, SEARCH, Project, judged, new_project
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.judging.judge import judge_baseline, judge_green

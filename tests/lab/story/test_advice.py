@@ -12,7 +12,8 @@ import advice_table
 import orphan_scene
 import pytest
 from advice_stories import GOOD, label, say
-from engine import ALONE, OWNER, REPOSITORY, Engine, demo_script
+from engine import OWNER, REPOSITORY, Engine, demo_script
+from project_pytest import ALONE
 from worker_scene import (
     CODE,
     SLOW,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 
 import pytest
 from anyio import to_thread
 from branch_scene import push, subjects, text
-from engine import ALONE, ENGINE, OWNER, REPOSITORY, WRITES, Engine
+from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
+from project_pytest import PYTEST_ALONE
 from worker_scene import calls, fence, labels, pulls, status
 
 from console.verify.command import VerifyOptions, verified
@@ -94,7 +93,7 @@ async def plan(engine: Engine, state: str = "machine-1") -> None:
 async def verify(engine: Engine, number: int, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Run `verify` on a pull request and return its false statements."""
     file = engine.directory / "verify.yml"
-    command = f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q"
+    command = PYTEST_ALONE
     file.write_text(
         f"""
 repositories: [{{name: {REPOSITORY}, test_command: {json.dumps(command)}}}]

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from engine import ALONE, OWNER, REPOSITORY, Engine
+from engine import OWNER, REPOSITORY, Engine
+from project_pytest import ALONE
 from worker_scene import CODE, REVIEW, TESTS, WRONG, calls, fence, labels, once, pulls
 
 from lab.github.server import CHECK_NAME

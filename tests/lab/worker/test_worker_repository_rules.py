@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from typing import Any
 
 import pytest
 from branch_scene import push
-from engine import ALONE, REPOSITORY, Engine
+from engine import REPOSITORY, Engine
+from project_pytest import PYTEST_ALONE
 from worker_scene import CODE, TESTS, WRONG, branch, calls, labels, once, pulls, status
 
 from config.repository_file import FILE
@@ -21,7 +21,7 @@ from worker_agent.intake.unusable_configuration import AGAIN
 pytestmark = pytest.mark.long
 
 WORKS = f"""
-test_command: {json.dumps(f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q")}
+test_command: {json.dumps(PYTEST_ALONE)}
 quality_commands: []
 conventions: [docs/style.md]
 ladder: [small]
