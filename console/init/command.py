@@ -11,7 +11,7 @@ import anyio
 from config.environment import config_place
 from config.loading import checked, load, source, understood
 from config.settings import Settings
-from console.init.files import Blanks, NewFile, configuration_file, key_file
+from console.init.files import Blanks, NewFile, addition, configuration_file, key_file
 from console.option_values import API_URL, usable
 from runtime.building.sign_in import visiting, with_gh_token
 from runtime.exit_codes import FAILED, OK, complain
@@ -89,7 +89,8 @@ def _local(options: InitOptions, environment: Mapping[str, str]) -> tuple[Settin
         if not settings.lock.key_files:
             key = default_key(environment)
             todo.files += [] if key.exists() else [key_file(key)]
-            todo.hints.append(f"{found} was kept. Add to it:  lock: {{key_files: [{key}]}}")
+            text = found.read_text(encoding="utf-8")
+            todo.hints.append(f"{found} was kept. {addition(text, 'lock', 'key_files', [key])}")
         return settings, todo
     if options.repository is None:
         raise Misconfigured("There is no configuration yet: say for which repository, workflow-engine init owner/repo.")

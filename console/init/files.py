@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from importlib.resources import files
 from pathlib import Path
+
+import yaml
 
 from console.manual import linked
 from shared.errors import Misconfigured
@@ -117,6 +120,23 @@ def _fill_in(text: str, place: str, filling: str) -> str:
     if times != 1:
         raise ValueError(f"the example has {times} lines like {place!r}")
     return text
+
+
+def addition(before: str, section: str, key: str, value: object) -> str:
+    """Return how a person adds a key to the configuration `before`, in which a section may stand only once."""
+    said = f"{key}: {as_yaml(value)}"
+    if re.search(rf"^{section}[ \t]*:", before, re.MULTILINE):
+        return f"Add to `{section}` there:  {said}"
+    return f"Add to it:  {section}: {{{said}}}"
+
+
+def as_yaml(value: object) -> str:
+    """Return a value as YAML takes it, in one line; a text stands plain where that is the same text."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(as_yaml, value))}]"
+    text = str(value)
+    plain = isinstance(value, int) or (re.fullmatch(r"[A-Za-z~/][\w ./~-]*", text) and yaml.safe_load(text) == text)
+    return text if plain else json.dumps(text)
 
 
 def _yaml_quoted(text: str) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel
 
 from config.engine import GitHubSettings, LLMSettings, LockSettings
@@ -19,7 +17,7 @@ from config.settings import Settings
 from config.spending_limits import BudgetSettings
 from console.doctor.finding import Machine
 from console.init.command import as_written, default_key
-from console.init.files import NewFile
+from console.init.files import NewFile, as_yaml
 from console.manual import link
 from shared.clock import Clock
 from shared.errors import Misconfigured
@@ -156,12 +154,4 @@ def _section(name: str, values: Mapping[str, object], model: type[BaseModel], co
 def _key(key: str, value: object, model: type[BaseModel], indent: str, *, comments: bool) -> Iterator[str]:
     if comments:
         yield f"{indent}# {' '.join((model.model_fields[key].description or '').split())}\n"
-    yield f"{indent}{key}: {_as_yaml(value)}\n"
-
-
-def _as_yaml(value: object) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_as_yaml, value))}]"
-    text = str(value)
-    plain = isinstance(value, int) or (re.fullmatch(r"[A-Za-z~/][\w ./~-]*", text) and yaml.safe_load(text) == text)
-    return text if plain else json.dumps(text)
+    yield f"{indent}{key}: {as_yaml(value)}\n"

@@ -13,7 +13,7 @@ from config.settings import Settings
 from console.doctor import account, repository
 from console.doctor.finding import Finding, Machine, failed, healthy, only_passing, unanswered
 from console.doctor.probes import visited_repository
-from console.init.files import NewFile
+from console.init.files import NewFile, addition
 from console.manual import link
 from console.start.draft import Draft
 from console.start.questions import Nobody, NotReady, Person, ask, failures
@@ -120,7 +120,8 @@ def _keep_token(draft: Draft, place: Path, token: str) -> Draft:
     place.unlink(missing_ok=True)
     NewFile(place, lambda: f"{token}\n").write()
     if draft.known or draft.before is not None:
-        show(f"Kept in {place}. For later add to {draft.path}:  github: {{token_file: {place}}}")
+        for_later = addition(draft.before or "", "github", "token_file", place)
+        show(f"Kept in {place}. For later, in {draft.path}: {for_later}")
         return draft
     show(f"Kept in {place}, readable by you alone.")
     return draft.choosing(token_file=place)

@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 
 from config.loading import read
 from console.init.command import as_written
-from console.init.files import Blanks, NewFile, configuration, configuration_file, example, key_file
+from console.init.files import Blanks, NewFile, addition, configuration, configuration_file, example, key_file
 from shared.errors import Misconfigured
 from shared.filesystem.disk_space import DiskFull
 
@@ -92,3 +93,23 @@ def test_what_is_wrong_with_a_file_that_is_not_written_names_the_place_where_it_
         as_written(new, {"HOME": str(tmp_path)})
     assert str(wrong.value).startswith(f"{tmp_path}/repos.yml:3:10: sandbox: is 'docker', not one of")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ("repositories: []\n", "Add to it:  lock: {key_files: [/keys/lock.key]}"),
+        ("lock: {settle: 3}\n", "Add to `lock` there:  key_files: [/keys/lock.key]"),
+        ("lock:\n  settle: 3\n", "Add to `lock` there:  key_files: [/keys/lock.key]"),
+        ("# lock: {settle: 3}\n", "Add to it:  lock: {key_files: [/keys/lock.key]}"),
+    ],
+    ids=["no section", "in one line", "a block", "only a comment"],
+)
+def test_a_key_is_added_to_the_section_that_is_there(before: str, told: str) -> None:
+    """A section that stood there twice would be refused."""
+    assert addition(before, "lock", "key_files", [Path("/keys/lock.key")]) == told
+
+
+def test_what_is_added_is_yaml_for_any_path() -> None:
+    said = addition("", "github", "token_file", Path("/keys, #1/[a]: b"))
+    assert yaml.safe_load(said.removeprefix("Add to it:  ")) == {"github": {"token_file": "/keys, #1/[a]: b"}}
