@@ -54,8 +54,13 @@ _LETTERS = 16
 
 _NUMBER = re.compile(r"[0-9]+")
 
-_BASES = ((10, 3), (8, 4), (2, 8))
-"""Bases in which numbers may spell characters, with the most digits of one."""
+_SPELLED = tuple(
+    {f"{code:0{width}{base}}": chr(code) for code in range(0x21, 0x7F) for width in range(1, digits + 1)}
+    for base, digits in (("d", 3), ("o", 4), ("b", 8))
+)
+"""For each base in which numbers may spell characters, with the most digits of one: number -> visible character."""
+
+_VISIBLE = re.compile(rf"[^\0]{{{FRAGMENT},}}")
 
 _NO_HEX = re.compile(r"\\x|\\u00|0x|&#x|[^0-9A-Fa-f]+")
 """Separators of the digits in a hex dump."""
@@ -144,21 +149,15 @@ def _plain_letter(found: re.Match[str]) -> str:
 
 def _numbered_spans(text: str, fragments: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yield the spans in which the numbers of `text` are the characters of a fragment."""
-    numbers = list(_NUMBER.finditer(text)) if fragments else []
-    for base, digits in _BASES if len(numbers) >= FRAGMENT else ():
-        spelled = "".join(_character(one[0], base, digits) for one in numbers)
-        for left in range(len(spelled) - FRAGMENT + 1):
-            if spelled[left : left + FRAGMENT] in fragments:
-                yield numbers[left].start(), numbers[left + FRAGMENT - 1].end()
-
-
-def _character(number: str, base: int, digits: int) -> str:
-    """Return the visible character of ASCII that a number of at most so many digits stands for, else NUL."""
-    try:
-        code = int(number, base) if len(number) <= digits else 0
-    except ValueError:
-        return "\0"
-    return chr(code) if 0x20 < code < 0x7F else "\0"
+    numbers = _NUMBER.findall(text) if fragments else []
+    places: list[tuple[int, int]] = []
+    for characters in _SPELLED if len(numbers) >= FRAGMENT else ():
+        spelled = "".join([characters.get(number, "\0") for number in numbers])
+        for run in _VISIBLE.finditer(spelled):
+            for left in range(run.start(), run.end() - FRAGMENT + 1):
+                if spelled[left : left + FRAGMENT] in fragments:
+                    places = places or [found.span() for found in _NUMBER.finditer(text)]
+                    yield places[left][0], places[left + FRAGMENT - 1][1]
 
 
 def _grown(text: str, span: tuple[int, int], form: str, at: int) -> tuple[int, int]:
