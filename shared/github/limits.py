@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import structlog
+
 from shared.clock import Clock
 from shared.errors import Transient
 from shared.github.errors import GraphqlUsedUp, Limited
@@ -18,6 +20,8 @@ from shared.github.points import Points
 from shared.github.server_time import ServerTime
 from shared.github.waits import report_wait
 from shared.retry_times import bounded, http_date, later, since_1970
+
+log = structlog.get_logger()
 
 RESERVE = 0.1
 """Fraction of the hourly budget that only urgent requests may use, so that leases stay alive."""
@@ -196,8 +200,12 @@ class Pacing:
         return max(0.0, max(ready) - now)
 
     async def wait(self, *, urgent: bool = False) -> None:
-        """Wait until one write may go out, and count it. Nothing is reserved while waiting."""
+        """Wait until one write may go out, and count it. Nothing is reserved while waiting; a long wait is logged."""
+        told = False
         while (delay := self.delay(self._clock.boot(), urgent=urgent)) > 0:
+            if delay > LOOK_SECONDS and not told:
+                told = True
+                log.warning("writes_used_up", outcome="retrying", seconds=round(delay), share=self._share)
             report_wait()
             await self._clock.sleep(min(delay, LOOK_SECONDS))
         self._granted.append(self._clock.boot())

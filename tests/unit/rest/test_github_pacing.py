@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fakes.clock import PassingClock
+from structlog.testing import capture_logs
 
 from shared.github.limits import LOOK_SECONDS, Pacing
 from shared.github.waits import reporting_waits
@@ -45,6 +46,14 @@ async def test_urgent_writes_find_room_when_ordinary_ones_wait() -> None:
         await pacing.wait()
     assert pacing.delay(clock.seconds) > 50
     assert pacing.delay(clock.seconds, urgent=True) == pytest.approx(0.1)
+
+
+async def test_a_long_wait_is_logged_once_and_a_short_one_never() -> None:
+    with capture_logs() as logged:
+        await times(72)
+        assert logged == []
+        await times(73, interval=0.1)
+    assert [(line["event"], line["seconds"] > 50) for line in logged] == [("writes_used_up", True)]
 
 
 async def test_an_interval_of_zero_switches_pacing_off() -> None:
