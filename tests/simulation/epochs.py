@@ -113,7 +113,9 @@ def _ends(schedule: Schedule, ref: str, line: list[Move]) -> Iterator[str]:
         if move.begins and fence.epoch > highest + 1:
             yield f"{name} after {highest}"
         highest = max(highest, fence.epoch)
-        if not move.begins and fence.stage in TERMINAL and not fence.free:
+        # One that begins at an ended item, to tell its end, stays there until it has told it.
+        told = before is not None and before.stage in TERMINAL and not before.free
+        if not (move.begins or told) and fence.stage in TERMINAL and not fence.free:
             yield f"{name} has ended ({fence.stage}) and is not free"
         buried = not move.begins and fence.stage is Stage.DONE and ref.startswith("refs/ack/worker")
         if buried and before is not None and before.stage not in TERMINAL | {Stage.REVIEWING}:
