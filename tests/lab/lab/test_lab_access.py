@@ -144,6 +144,14 @@ async def test_graphql_has_an_hourly_limit_of_its_own(scene: Scene) -> None:
     assert (told["graphql"]["remaining"], told["core"]["used"]) == (0, 0)
 
 
+async def test_graphql_answers_while_the_hour_of_rest_is_used_up(scene: Scene) -> None:
+    scene.lab.world.quotas[CORE].limit = 0
+    assert (await scene.ask("GET", "issues")).status == 403
+    answer = await scene.ask("POST", "/graphql", {"query": 'query Q { node(id: "nobody") { id } }'})
+    assert (answer.status, answer.headers["x-ratelimit-remaining"]) == (200, "4999")
+    assert "RATE_LIMIT" not in str(answer.body)
+
+
 async def test_the_date_follows_the_labs_clock(scene: Scene) -> None:
     before = (await scene.ask("GET", "issues")).headers["Date"]
     scene.lab.clock.advance(7 * 24 * HOUR)

@@ -18,7 +18,7 @@ from lab.github.world.issues import IssueRecord
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.client import GitHub
 from shared.github.issues import Issues
-from shared.github.item_changes import ItemChange
+from shared.github.item_changes import ItemChange, refusal
 from shared.github.label_board import LabelBoard, WantedLabels
 from shared.workflow import Stage
 from shared.workflow.labels import Flag, Labels
@@ -110,6 +110,7 @@ async def test_while_graphqls_hour_is_used_up_rest_does_it(tmp_path: Path) -> No
         here.calls.clear()
         await here.board.show(here.issue.number, Stage.REVIEWING, PERSON, known=frozenset(here.labels))
         assert not any("graphql" in call for call in here.calls), "not asked again before its hour ends"
+        assert "hourly budget" in await refusal(here.github, PERSON), "doctor says so, and goes on"
 
 
 async def test_a_label_that_was_renamed_is_not_taken_for_the_one_of_its_old_name(tmp_path: Path) -> None:

@@ -53,7 +53,9 @@ async def test_a_long_wait_is_logged_once_and_a_short_one_never() -> None:
         await times(72)
         assert logged == []
         await times(73, interval=0.1)
-    assert [(line["event"], line["seconds"] > 50) for line in logged] == [("writes_used_up", True)]
+        assert [(line["event"], line["seconds"] > 50) for line in logged] == [("writes_used_up", True)]
+        await times(451, interval=0.1)
+    assert sum(line["seconds"] > 1800 for line in logged) == 1, "the rest of the hour, not each look at it"
 
 
 async def test_an_interval_of_zero_switches_pacing_off() -> None:
